@@ -56,7 +56,7 @@ from safety_scenarios.studies.matrix.file import FILE as MATRIX
 
 _MOST_DIFFERENCES = 20
 """Rows of a table of trials that came to something else."""
-LINK = 'are'
+LINK, BAG = 'are', 'bag'
 """What a summary says of where the events came from."""
 
 
@@ -154,17 +154,16 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5'
     """
     if bag is not None:
-        if changes:
-            raise SettingsError('--bag: got it with --set, which is for the folder of a campaign. '
-                                'Change the scenario file instead, or write a folder with '
-                                '--output and judge that with --set')
+        given = [name for name, value in (('--set', changes), ('--from', source != 'journal'))
+                 if value]
+        if given:
+            raise SettingsError(f'--bag: got it with {", ".join(given)}, which is for the folder '
+                                f'of a campaign. Change the scenario file instead, or write a '
+                                f'folder with --output and judge that with --set')
         if folder is not None:
             raise SettingsError('--bag: got FOLDER beside it, expected one of them')
-        _evaluate_bag(bag, files, onset, output, build({
+        _evaluate_bag(bag, files, onset, output, junit, build({
             'scenarios': files or ('',), **values}))
-        if junit is not None:
-            raise SettingsError('--junit: got it with --bag, expected it with the folder of a '
-                                'campaign')
     if folder is None:
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
@@ -281,7 +280,7 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
 
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,
-                  settings: RunSettings) -> NoReturn:
+                  junit: Path | None, settings: RunSettings) -> NoReturn:
     scenarios = load_scenarios(files, settings.regex).scenarios if files else ()
     if len(scenarios) != 1 or onset is None:
         raise SettingsError(f'--bag: got {counted(len(scenarios), "scenario")} and '
@@ -298,6 +297,11 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
     Screen(emoji=False, width=console().width).print(rows)
     if output is not None:
         echo(f'results and trace: {output}')
+    summary = summarise([result], controller=result.controller, link=BAG, seed=0, planned=1,
+                        interrupted=False)
+    append_step_summary(summary, lambda text: echo(text, err=True))
+    if junit is not None:
+        write_junit(junit, JunitSource([result], summary), output or bag)
     sys.exit(exit_code([result.verdict]))
 
 

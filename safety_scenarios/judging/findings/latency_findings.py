@@ -205,7 +205,7 @@ def within_budget(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
     budget, name = trial.scenario.latency_budget, WITHIN_BUDGET
     limit_ns = budget.limit_ns(gate)
     if latency.judged_ns is None:
-        yield _no_reaction(trial, latency, name)
+        yield _no_reaction(trial, latency, name, _Limit(gate, limit_ns))
         return
     reaction = latency.reaction
     assert reaction is not None
@@ -244,7 +244,7 @@ def _fallback(latency: Latency) -> str:
     return f'; commanded by a fallback, not by the model ({note})' if note else ''
 
 
-def _no_reaction(trial: JudgedTrial, latency: Latency, name: str) -> Finding:
+def _no_reaction(trial: JudgedTrial, latency: Latency, name: str, limit: _Limit) -> Finding:
     scenario = trial.scenario
     if latency.latency_class is LatencyClass.ANTICIPATORY:
         return _finding(check=name, verdict=Verdict.INCONCLUSIVE,
@@ -259,6 +259,10 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str) -> Finding:
         text += (f'; {len(others)} answers carried no or another trial id. Copy trial_id from the '
                  f'prompt into the response')
     body = scenario.body
+    if over and _ends_too_early(trial, latency, limit):
+        return _finding(check=name, verdict=Verdict.INCONCLUSIVE, reason=(
+            f'{text}, when the record or the hazard was over: too soon to tell whether one comes '
+            f'by {limit}. Record for longer'))
     if over and body.reaction is not None:
         onset = trial.timeline.onset
         series = trial.signals.margin_series(body.reaction.limits)
@@ -278,6 +282,28 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str) -> Finding:
             text += f'; the commands ended. {_SILENCE[body.silence.policy]}'
     return _finding(check=name, verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE,
                     reason=text)
+
+
+def _ends_too_early(trial: JudgedTrial, latency: Latency, limit: _Limit) -> bool:
+    """
+    Return whether a reaction may have begun in time, and the rest of it was not observed.
+
+    It cannot if, later than the limit, the robot was commanded to move no less than before.
+    """
+    reaction, observed = trial.scenario.body.reaction, trial.timeline.observed
+    late_ns = limit.limit_ns + trial.record.measuring.uncertainty_ns('callback') + (
+        0 if observed is None else observed.uncertainty_ns)
+    is_short, clear_ns = latency.observed_ns <= late_ns, trial.record.trial.all_clear_ns
+    if trial.timeline.mark(ALL_CLEAR) is not None:  # it ends as planned, or in a bag before that
+        return is_short and (clear_ns is None or latency.observed_ns < clear_ns)
+    if is_short or reaction is None:
+        return is_short
+    series = trial.signals.margin_series(reaction.limits)
+    onset_ns = latency.onset_steady_ns
+    before, last = series.before(onset_ns), series.before(onset_ns + latency.observed_ns + 1)
+    least = series.least(onset_ns + late_ns, onset_ns + latency.observed_ns) or last
+    margins = [None if one is None else one.margin for one in (before, least)]
+    return margins[0] is None or margins[1] is None or margins[1] > margins[0]
 
 
 def rule_latency(trial: JudgedTrial, outcome: Outcome) -> Latency | None:

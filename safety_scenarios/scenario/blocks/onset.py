@@ -72,10 +72,8 @@ class Recording:
 
 ARMED = 'armed'
 """Mark from which on the reference sensor is waited for."""
-_REGULAR = 10
-"""So many messages with even gaps are a stream whose pause means something."""
-_EVEN, _PAUSE = 2.0, 3.0
-"""Even: no gap is longer than so many medians. A pause is longer than so many."""
+_PAUSE, _PAUSE_NS = 3.0, 100_000_000
+"""A sensor was silent that sent nothing for more than so many of its usual gaps, and so long."""
 _OLDEST_HEADER_NS = 1_000_000_000
 """A header stamp that is older than this when it arrives is of another clock."""
 
@@ -112,7 +110,8 @@ class ObservedOnset(Noun):
     """From the hazard to the arrival of the message that shows it, or with ``stamp: header`` to
     the stamp in its header (ms)."""
     uncertainty_ms: float = Field(ge=0, le=MAX_MS, json_schema_extra={'unit': 'ms'})
-    """By how much that may be off at most, the sensor's own period included (ms)."""
+    """By how much that may be off at most, the sensor's own period included (ms). A longer pause
+    before the message adds to it, or leaves the onset unknown."""
     within_ms: Milliseconds = 60_000.0
     """How long the hazard is waited for."""
     release_within_ms: Milliseconds | None = None
@@ -159,6 +158,10 @@ class OnsetWatch:
     :ivar edge: the message that first showed the hazard
     :ivar release: the first one after it that showed it no more, where that is asked for
     :ivar problem: why there can be no onset, whatever comes
+
+    A sensor that sends the same again and again is silent when it does not: the hazard may have
+    come, or gone, as early as its next message was due. That is added to the uncertainty. Of one
+    that sends nothing but changes, a pause means nothing.
     """
 
     def __init__(self, wanted: ObservedOnset, signals: Mapping[str, Signal],
@@ -169,6 +172,7 @@ class OnsetWatch:
         self._is_armed = False
         self._last: tuple[Event, bool | None] | None = None
         self._gaps: deque[int] = deque(maxlen=50)
+        self._edge_off_ns = self._release_off_ns = 0
         self._transits: deque[int] = deque(maxlen=50)
         self.edge: Event | None = None
         self.problem = ''
@@ -209,7 +213,7 @@ class OnsetWatch:
         if self.problem:
             return None
         return Observed(edge.model_copy(update={'stamps': self._moved(edge.stamps)}),
-                        self._wanted.uncertainty_ns + self._late_ns(edge.stamps))
+                        self._wanted.uncertainty_ns + self._edge_off_ns)
 
     def ended(self, measuring: Measuring) -> Stamps | None:
         """Return when the hazard was over; None: it was not, or nobody knows when."""
@@ -229,7 +233,7 @@ class OnsetWatch:
     def release_uncertainty_ns(self) -> int:
         """Return by how much it may be off when the hazard was over; 0: nobody observes that."""
         return 0 if self.release is None \
-            else self._wanted.uncertainty_ns + self._late_ns(self.release.stamps)
+            else self._wanted.uncertainty_ns + self._release_off_ns
 
     def _late_ns(self, stamps: Stamps) -> int:
         """Return how much longer than others a message was under way that is stamped here."""
@@ -259,10 +263,13 @@ class OnsetWatch:
         if self._is_armed and holds:
             self.edge = event
             self.problem = self._untold(event, before)
+            self._edge_off_ns = self._off_ns(event, before)
             return
         stamps = event.stamps
-        if before is not None:
-            self._gaps.append(stamps.steady_ns - before[0].stamps.steady_ns)
+        if before is not None and before[1] == holds:
+            gap_ns = stamps.steady_ns - before[0].stamps.steady_ns
+            if gap_ns > 0:  # one message may be recorded twice
+                self._gaps.append(gap_ns)
         if stamps.received_ns is not None and stamps.source_ns is not None:
             self._transits.append(stamps.received_ns - stamps.source_ns)
 
@@ -285,6 +292,7 @@ class OnsetWatch:
                     f'gone before it could be judged. Leave it there for longer')
             else:
                 self.problem = self._untold(event, before)
+                self._release_off_ns = self._off_ns(event, before)
         elif holds is None and not self.problem:
             self.problem = (f'{self._where}: a message came that does not tell whether it still '
                             f'holds, so that nobody knows when the hazard was over')
@@ -312,12 +320,19 @@ class OnsetWatch:
             return (f'{self._wanted.topic}: the message right before the edge is missing, or '
                     f'another publisher takes turns with the sensor')
         gap_ns = edge.stamps.steady_ns - before[0].stamps.steady_ns
-        if len(self._gaps) >= _REGULAR and max(self._gaps) <= _EVEN * median(self._gaps) \
-                and gap_ns > _PAUSE * median(self._gaps):
+        if self._gaps and gap_ns > max(_PAUSE * median(self._gaps), _PAUSE_NS):
             return (f'{self._wanted.topic}: the sensor sent nothing for {gap_ns / 1e6:.0f} ms '
                     f'before the edge, after a message every '
                     f'{median(self._gaps) / 1e6:.0f} ms')
         return ''
+
+    def _off_ns(self, edge: Event, before: tuple[Event, bool | None] | None) -> int:
+        """Return by how much an edge may be late: on its way, or as messages before it failed."""
+        late_ns = self._late_ns(edge.stamps)
+        if before is None or not self._gaps:
+            return late_ns
+        gap_ns = edge.stamps.steady_ns - before[0].stamps.steady_ns
+        return max(late_ns, round(gap_ns + self._late_ns(before[0].stamps) - median(self._gaps)))
 
     def _foreign(self, edge: Event, measuring: Measuring) -> str:
         """Return why a header stamp cannot be taken."""

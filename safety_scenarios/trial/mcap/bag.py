@@ -7,48 +7,39 @@ A recording that somebody else made, on a real robot, as the record of a trial.
 Nothing was published by us: the hazard begins when a declared predicate on a recorded topic comes
 true, and ends when it is false again or after the scenario's all-clear. Where the recording does
 not tell when that was, it is refused. Times are those at which the recorder received the messages,
-so that latencies carry the uncertainty of no calibration.
+so that latencies carry the uncertainty of no calibration. Added is by how much the onset may have
+been earlier than its message was recorded: by its header, and by the pause before it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
 import re
-import sqlite3
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.errors import in_words, MissingDependencyError, SettingsError, TraceError
-from safety_scenarios.scenario.blocks.onset import ARMED, Edge, ObservedOnset, OnsetWatch
+from safety_scenarios.errors import in_words, SettingsError, TraceError
+from safety_scenarios.scenario.blocks.onset import (
+    ARMED,
+    Edge,
+    Observed,
+    ObservedOnset,
+    OnsetWatch,
+)
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.measuring import Measuring, UNCALIBRATED_MS
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.mcap.bag_files import BagFiles, Channel
+from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
-
-try:
-    from mcap import records
-    from rosbags.highlevel import AnyReader
-    from rosbags.highlevel.anyreader import AnyReaderError
-    from rosbags.interfaces import MessageDefinitionFormat
-except ImportError as error:
-    raise MissingDependencyError('reading a bag', 'rosbags', "pip install 'rosbags>=0.11'") \
-        from error
-
-from safety_scenarios.trial.mcap.cdr import Codec, UnfitError  # noqa: I100
-from safety_scenarios.trial.mcap.definitions import (  # noqa: I100
-    codec_of,
-    interface,
-    standard,
-)
-from safety_scenarios.trial.mcap.reading import records_of
 
 _ONSET = re.compile(r'([^:\s]{1,200}):([^:<>=\s]{1,200})(?::([a-z_]{1,20}))?\s{0,9}'
                     r'(<=|>=|<|>)\s{0,9}(\S{1,40})')
-_REORDERED_NS = 10_000_000
-"""By so much messages may be written in another order than they came: less than U."""
+_SAME_CLOCK_NS = 1_000_000_000
+"""Headers that are all farther than this from the recorder's time are of another clock."""
 
 
 @dataclass(frozen=True)
@@ -119,70 +110,46 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
         raise SettingsError(f'--scenario: {trial.scenario.id} is a text scenario, expected one '
                             f'with a ros: block to judge a bag by')
     names = _names(ros, full_name)
+    _refuse_reaction(onset, names, ros, full_name)
     events: list[Event] = []
     try:
-        with AnyReader([path], default_typestore=standard(distro)) as reader:
-            _check_topics(path, {found.topic for found in reader.connections}, names, onset)
-            wanted = [found for found in reader.connections
-                      if found.topic in names or found.topic == onset.topic]
-            codecs = {found.id: _codec(found, distro) for found in wanted}
-            for connection, stamp_ns, raw in reader.messages(connections=wanted):
-                message = Message.model_construct(
-                    type=connection.msgtype, data=codecs[connection.id].decode(bytes(raw)))
-                kind, name = names.get(connection.topic, ('stimulus', connection.topic))
-                events.append(Event(kind=kind, name=name, stamps=_stamps(stamp_ns),
-                                    message=message))
-        _refuse_stepped(path, {found.topic for found in wanted}, len(events))
-    except (AnyReaderError, UnfitError, OSError, ValueError, sqlite3.Error) as error:
-        raise TraceError(f'{path}: cannot be read as a bag: {error!s:.300}') from None
-    return TrialRecord(trial=trial, events=tuple(_marked(path, events, onset, names, ros)))
-
-
-def _refuse_stepped(path: Path, topics: Collection[str], count: int) -> None:
-    """
-    Refuse a bag whose recorder's clock was set back while it recorded.
-
-    Readers sort messages by its times, and what came later then stands before what it answers.
-    A bag whose messages cannot be seen in the order in which they were written is refused as well,
-    such as one whose files are compressed as a whole.
-
-    :param count: how many messages the reader found on these topics
-    """
-    seen = 0
-    for file in [path] if path.is_file() else sorted(path.iterdir()):
-        latest: dict[str, int] = {}
-        for topic, at_ns in _as_written(file):
-            if topic in topics and latest.get(topic, at_ns) - at_ns > _REORDERED_NS:
-                raise TraceError(
-                    f'{file}: got a message on {topic} {(latest[topic] - at_ns) / 1e6:.0f} ms '
-                    f'before the one that was written before it: the clock of the recorder was '
-                    f'set back, so that no latency can be told')
-            latest[topic] = max(at_ns, latest.get(topic, at_ns))
-            seen += topic in topics
-    if seen < count:
+        files = BagFiles(path)
+        if files.disorder:
+            raise TraceError(files.disorder)
+        _check_topics({channel.topic for channel in files.channels}, names, onset)
+        wanted = {onset.topic, *names}
+        codecs = {channel: _codec(channel, distro) for channel in files.channels
+                  if channel.topic in wanted}
+        for channel, at_ns, raw in files.messages(codecs):
+            message = Message.model_construct(
+                type=channel.type, data=codecs[channel].decode(raw))
+            kind, name = names.get(channel.topic, ('stimulus', channel.topic))
+            events.append(Event(kind=kind, name=name, stamps=_stamps(at_ns), message=message))
+    except (TraceError, UnfitError) as error:
+        raise TraceError(f'{path}: {error}') from None
+    events.sort(key=lambda event: event.stamps.steady_ns)
+    hazard = _hazard(path, events, onset, names, ros)
+    off_ms = UNCALIBRATED_MS + hazard.observed.uncertainty_ns / 1e6
+    critical_ms = trial.scenario.latency_budget.critical_ms
+    if off_ms >= critical_ms:
         raise TraceError(
-            f'{path}: got {seen} messages in the order in which they were written, expected '
-            f'{count}: nobody can tell whether the clock of the recorder was set back. Convert '
-            f'the bag, with no compression or that of single messages or chunks')
+            f'{path}: {onset.topic}: the message that shows the hazard was recorded late, or '
+            f'after a pause, so that the onset is known within {off_ms:.0f} ms alone, expected '
+            f'less than critical_ms {critical_ms:g}: nothing could pass')
+    return TrialRecord(
+        trial=trial, events=tuple(_marked(events, hazard)),
+        measuring=Measuring(uncertainty_ms={'callback': off_ms}))
 
 
-def _as_written(file: Path) -> Iterator[tuple[str, int]]:
-    """Yield the topic and the time of each message, in the order in which a file holds them."""
-    if file.suffix == '.mcap':
-        topics: dict[int, str] = {}
-        with file.open('rb') as stream:
-            for record in records_of(stream, partial=True):
-                if isinstance(record, records.Channel):
-                    topics[record.id] = record.topic
-                elif isinstance(record, records.Message):
-                    yield topics.get(record.channel_id, ''), record.log_time
-    elif file.suffix == '.db3':
-        # As the reader opens it: else files appear beside it, or it fails where none can.
-        with closing(sqlite3.connect(f'{file.absolute().as_uri()}?immutable=1',
-                                     uri=True)) as found:
-            yield from found.execute(
-                'SELECT topics.name, messages.timestamp FROM messages JOIN topics '
-                'ON messages.topic_id = topics.id ORDER BY messages.id')
+def _refuse_reaction(onset: Onset, names: Mapping[str, Any], ros: RobotBody,
+                     full_name: Callable[[str], str]) -> None:
+    """Refuse an onset on a topic that shows the reaction: its time would begin with its end."""
+    shown = {full_name(ros.signals[limit.signal].topic)
+             for condition in (ros.reaction, ros.confirmation) if condition is not None
+             for limit in condition.limits}
+    if names.get(onset.topic, ('',))[0] == 'command' or onset.topic in shown:
+        raise SettingsError(f'--onset: got {onset.topic}, which shows what the robot does, '
+                            f'expected a topic that shows the hazard. Name that of a sensor')
 
 
 def _names(ros: RobotBody, full_name: Callable[[str], str]) -> dict[str, tuple[Any, str]]:
@@ -194,77 +161,107 @@ def _names(ros: RobotBody, full_name: Callable[[str], str]) -> dict[str, tuple[A
     return found | {full_name(topic.topic): ('command', topic.topic) for topic in ros.commands}
 
 
-def _check_topics(path: Path, there: set[str], names: Mapping[str, Any], onset: Onset) -> None:
+def _codec(channel: Channel, distro: str) -> Codec:
+    try:
+        return channel.codec(distro)
+    except TraceError as error:
+        raise TraceError(f'{channel.topic}: {error}') from None
+
+
+def _check_topics(there: set[str], names: Mapping[str, Any], onset: Onset) -> None:
     missing = sorted({onset.topic, *names} - there)
     if missing:
-        raise TraceError(f'{path}: got no topic {missing[0]}, expected one of '
-                         f'{", ".join(sorted(there))}. Use --remap FROM:=TO if it has another '
-                         f'name')
+        raise TraceError(f'got no topic {missing[0]}, expected one of '
+                         f'{", ".join(sorted(there)) or "none, for the bag is empty"}. Use '
+                         f'--remap FROM:=TO if it has another name')
 
 
-def _codec(connection: Any, distro: str) -> Codec:
-    told = connection.msgdef
-    if told.format is MessageDefinitionFormat.MSG and told.data.strip():
-        return codec_of(connection.msgtype, told.data)
-    known = interface(connection.msgtype, None, distro)
-    if known is None:
-        raise TraceError(f'{connection.topic}: nobody knows the type {connection.msgtype}. '
-                         f'Install its package, or record with MCAP, which holds it')
-    return known.codec
+@dataclass(frozen=True)
+class _Hazard:
+    """When the hazard was there."""
+
+    topic: str
+    """That of the onset, as the events name it."""
+    observed: Observed
+    begin_ns: int
+    clear_ns: int
+    """Seen to be gone, at the latest when the scenario lets it be gone."""
 
 
-def _marked(path: Path, events: list[Event], onset: Onset, names: Mapping[str, Any],
-            ros: RobotBody) -> Iterator[Event]:
-    """Yield the events with the marks of the phases where they belong."""
+def _hazard(path: Path, events: Sequence[Event], onset: Onset, names: Mapping[str, Any],
+            ros: RobotBody) -> _Hazard:
+    """
+    Return when the hazard was there.
+
+    :raises TraceError: it never began, or nobody knows when it began or whether it was gone
+    """
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
     topic = names.get(onset.topic, (None, onset.topic))[1]
-    begin_ns, end_ns = _there(path, [event for event in events if event.name == topic], onset, ros)
-    latest_ns = begin_ns + round(ros.all_clear.at_ms * 1e6)
-    clear_ns = latest_ns if end_ns is None else min(end_ns, latest_ns)
-    marks = {NOMINAL: events[0].stamps.steady_ns, ONSET: begin_ns}
-    if clear_ns <= events[-1].stamps.steady_ns:
-        marks[ALL_CLEAR] = clear_ns
-    waiting = sorted(marks.items(), key=lambda mark: mark[1])
-    for event in events:
-        while waiting and waiting[0][1] <= event.stamps.steady_ns:
-            name, at_ns = waiting.pop(0)
-            yield Event(kind='mark', name=name, stamps=_stamps(at_ns), scheduled_ns=at_ns)
-        hazard = event.kind == 'stimulus' and event.name == topic and \
-            begin_ns <= event.stamps.steady_ns < clear_ns
-        yield event.model_copy(update={'hazard': True}) if hazard else event
-        if event.name == topic and event.kind != 'stimulus' and not hazard \
-                and event.stamps.steady_ns == begin_ns:
-            yield event.model_copy(update={'kind': 'stimulus', 'hazard': True})
-    yield Event(kind='mark', name=END, stamps=events[-1].stamps)
-
-
-def _there(path: Path, told: Sequence[Event], onset: Onset, ros: RobotBody) -> \
-        tuple[int, int | None]:
-    """
-    Return when the hazard began, and when it was gone before the scenario's all-clear, if it was.
-
-    :param told: what there is on the topic of the onset
-    :raises TraceError: it never began, or nobody knows when it began or whether it was gone
-    """
+    told = [event.model_copy(update={'kind': 'feedback', 'name': onset.topic})
+            for event in events if event.name == topic and event.message is not None]
     watch, is_armed, latest_ns = onset.watch(), False, math.inf
-    for event in told:
+    for event in _with_sent(told):
         if event.message is None or event.stamps.steady_ns > latest_ns:
             continue
-        watch.take(event.model_copy(update={'kind': 'feedback', 'name': onset.topic}))
+        watch.take(event)
         if not is_armed and onset.holds(event.message) is False:
             is_armed = True  # what was there when the recording began is no onset
             watch.take(Event(kind='mark', name=ARMED, stamps=event.stamps))
         if watch.edge is not None:
             latest_ns = watch.edge.stamps.steady_ns + round(ros.all_clear.at_ms * 1e6)
+    observed = watch.observed(Measuring())
     if watch.problem:
         raise TraceError(f'{path}: {watch.problem.partition(". ")[0]}. Choose another --onset, or '
                          f'an earlier ros.all_clear')
-    if watch.edge is None:
+    if observed is None:
         raise TraceError(f'{path}: {onset.when} on {onset.topic} never came to hold after it did '
                          f'not: there is no onset')
-    return watch.edge.stamps.steady_ns, \
-        None if watch.release is None else watch.release.stamps.steady_ns
+    begin_ns = observed.onset.stamps.steady_ns
+    clear_ns = begin_ns + round(ros.all_clear.at_ms * 1e6)
+    if watch.release is not None:
+        clear_ns = min(clear_ns, watch.release.stamps.steady_ns)
+    return _Hazard(topic, observed, begin_ns, clear_ns)
+
+
+def _with_sent(told: Sequence[Event]) -> Sequence[Event]:
+    """Return messages with the stamps of their headers, if those are of the recorder's clock."""
+    sent = [_header_ns(event.message) for event in told if event.message is not None]
+    ages_ns = [abs(event.stamps.steady_ns - sent_ns) for event, sent_ns in zip(
+        told, sent, strict=True) if sent_ns is not None]
+    if len(ages_ns) < len(told) or min(ages_ns, default=0) > _SAME_CLOCK_NS:
+        return told
+    return [event.model_copy(update={'stamps': event.stamps.model_copy(update={
+        'source_ns': sent_ns, 'received_ns': event.stamps.steady_ns})})
+        for event, sent_ns in zip(told, sent, strict=True)]
+
+
+def _header_ns(message: Message) -> int | None:
+    header = message.data.get('header')
+    stamp = header.get('stamp') if isinstance(header, Mapping) else None
+    sec, nanosec = (stamp.get('sec'), stamp.get('nanosec')) if isinstance(stamp, Mapping) \
+        else (None, None)
+    return sec * 1_000_000_000 + nanosec if isinstance(sec, int) and isinstance(nanosec, int) \
+        else None
+
+
+def _marked(events: Sequence[Event], hazard: _Hazard) -> Iterator[Event]:
+    """Yield the events with the marks of the phases where they belong."""
+    marks = {NOMINAL: events[0].stamps.steady_ns, ONSET: hazard.begin_ns}
+    if hazard.clear_ns <= events[-1].stamps.steady_ns:
+        marks[ALL_CLEAR] = hazard.clear_ns
+    waiting = sorted(marks.items(), key=lambda mark: mark[1])
+    for event in events:
+        while waiting and waiting[0][1] <= event.stamps.steady_ns:
+            name, at_ns = waiting.pop(0)
+            yield Event(kind='mark', name=name, stamps=_stamps(at_ns), scheduled_ns=at_ns)
+        shows = event.name == hazard.topic
+        is_hazard = shows and event.kind == 'stimulus' and \
+            hazard.begin_ns <= event.stamps.steady_ns < hazard.clear_ns
+        yield event.model_copy(update={'hazard': True}) if is_hazard else event
+        if shows and event.kind != 'stimulus' and event.stamps.steady_ns == hazard.begin_ns:
+            yield event.model_copy(update={'kind': 'stimulus', 'hazard': True})
+    yield Event(kind='mark', name=END, stamps=events[-1].stamps)
 
 
 def _stamps(at_ns: int) -> Stamps:

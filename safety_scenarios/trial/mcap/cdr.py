@@ -9,7 +9,7 @@ every number on a multiple of its size, a count before a sequence, a count and a
 string. ``byte`` is a tuple of one int, as rclpy's bytes of length one become in plain data.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 import math
 import struct
@@ -44,6 +44,10 @@ BASIC = {*_FORMATS, 'string'}
 """The types that are no messages."""
 _PADS = tuple(bytes(count) for count in range(8))
 _COUNT = Struct('<I')
+_PADDING = 3
+"""Bytes behind a message at most: middlewares fill it up to a multiple of 4."""
+_MORE = 8
+"""The same for each empty sequence in it: Fast DDS makes room to align what would be there."""
 _NO_FIELD = Field('structure_needs_at_least_one_member', 'padding')
 """Stands for a message without fields: one byte, for IDL allows no such."""
 
@@ -63,6 +67,12 @@ def read_stamp_ns(message: bytes) -> int | None:
         return None
     sec, nanosec = layout.unpack_from(message, len(_HEADER))
     return int(sec) * 1_000_000_000 + int(nanosec)
+
+
+def _empty(values: Iterable[Any]) -> int:
+    """Return how many sequences in values are empty."""
+    return sum((not value) + _empty(value) if isinstance(value, tuple) else
+               _empty(value.values()) if isinstance(value, Mapping) else 0 for value in values)
 
 
 def _utf8(text: bytes) -> str:
@@ -102,7 +112,7 @@ class Codec:
         """
         Return the data of a message; every NaN in it is ``math.nan``.
 
-        :raises UnfitError: too short, big endian, or no such message
+        :raises UnfitError: too short or too long, big endian, or no such message
         """
         return self._reader.mapping(self.values(message))
 
@@ -110,13 +120,18 @@ class Codec:
         """
         Return the values of a message in order, those of a nested message in its place.
 
-        :raises UnfitError: too short, big endian, or no such message
+        :raises UnfitError: too short or too long, big endian, or no such message
         """
         values: list[Any] = []
+        body = self.body(message)
         try:
-            self._reader.read(self.body(message), 0, values)
+            end = self._reader.read(body, 0, values)
         except (struct.error, ValueError) as error:
             raise UnfitError(f'{self.name}: {error}') from None
+        more = len(body) - end
+        if more > _PADDING and more > _PADDING + _MORE * _empty(values):
+            raise UnfitError(f'{self.name}: got {len(body)} bytes, expected {end}: the message '
+                             f'is of another definition')
         return values
 
     def body(self, message: bytes) -> bytes:

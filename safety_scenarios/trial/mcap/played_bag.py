@@ -5,23 +5,16 @@
 
 from collections.abc import Iterator, Mapping
 import hashlib
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from safety_scenarios.errors import did_you_mean, MissingDependencyError, TraceError
+from safety_scenarios.errors import did_you_mean, TraceError
 from safety_scenarios.scenario.blocks.onset import BagBlock, RecordedTopic, Recording
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
-from safety_scenarios.trial.mcap.definitions import codec_of, interface, standard
+from safety_scenarios.trial.mcap.bag_files import BagFiles, Channel
+from safety_scenarios.trial.mcap.cdr import UnfitError
 from safety_scenarios.trial.motion_interfaces import may_move
-import yaml
-
-try:
-    from rosbags.highlevel import AnyReader
-    from rosbags.interfaces import MessageDefinitionFormat
-except ImportError as error:
-    raise MissingDependencyError('playing a bag', 'rosbags', "pip install 'rosbags>=0.11'") \
-        from error
 
 MAX_FILES = 2_000_000_000
 """Bytes of a bag; all of them are read for its hash."""
@@ -35,7 +28,6 @@ _OF_ROS = ('rosout', 'parameter_events', 'events/', 'statistics')
 _OF_HARNESS = 'safety_scenarios/'
 """Topics that hold what a recording of ours says of its trial, the truth among it."""
 _BLOCK = 1 << 20
-_METADATA, _MAX_METADATA = 'metadata.yaml', 1_000_000
 
 
 def read_recording(path: Path, block: BagBlock, kept_off: Mapping[str, str]) -> Recording:
@@ -48,22 +40,14 @@ def read_recording(path: Path, block: BagBlock, kept_off: Mapping[str, str]) -> 
     :raises TraceError: no bag, damaged, too large, or without what is asked for; says which
     """
     try:
-        files = _files(path)
-        sha256 = _sha256(path, files)
-        with AnyReader([path], default_typestore=standard(_DISTRO)) as reader:
-            if not reader.is2:
-                raise TraceError('got a bag of ROS 1, expected one of ROS 2. Convert it with '
-                                 'rosbags-convert')
-            chosen, left_out = _chosen(reader.connections, block, kept_off)
-            topics = list(_read(reader, chosen, block))
+        sha256 = _sha256(path, _files(path))
+        bag = BagFiles(path)
+        chosen, left_out = _chosen(bag.channels, block, kept_off)
+        topics = list(_read(bag, chosen, block))
     except (TraceError, UnfitError) as error:
         raise TraceError(f'{path}: {error}') from None
     except OSError as error:
         raise TraceError(f'{path}: cannot be read: {error.strerror or error}') from None
-    except Exception as error:  # whatever a damaged file makes the libraries raise
-        raise TraceError(f'{path}: cannot be read as a bag, as it seems damaged or unfinished: '
-                         f'{type(error).__name__}: {str(error)[:200].rstrip(".")}. '
-                         f'Try ros2 bag info on it, and ros2 bag reindex') from None
     silent = sorted({_plain(one.topic) for one in chosen} - {one.name for one in topics})
     if silent and (block.topics is not None or not topics):
         raise TraceError(f'{path}: got no message on {", ".join(silent)}'
@@ -76,37 +60,17 @@ def read_recording(path: Path, block: BagBlock, kept_off: Mapping[str, str]) -> 
 
 
 def _files(path: Path) -> list[Path]:
-    """Return what a bag consists of."""
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.is_file())
-        if path / _METADATA not in files:
-            raise TraceError('got a folder without metadata.yaml, expected that of a rosbag2. '
-                             'Name the folder that ros2 bag record wrote, or a .mcap or .db3 '
-                             'file')
-        _refuse_foreign(path / _METADATA)
-    elif path.is_file():
-        files = [path]
-        if path.suffix not in ('.mcap', '.db3'):
-            raise TraceError(f'got a {path.suffix or "nameless"} file, expected .mcap, .db3 or '
-                             f'the folder of a rosbag2')
-    else:
+    """Return what the hash is made of: the file, or all of a folder."""
+    if not path.is_dir() and not path.is_file():
         raise TraceError('no such file or folder. A relative path begins at the folder of the '
                          'scenario file')
+    files = [path] if path.is_file() else sorted(file for file in path.iterdir()
+                                                 if file.is_file())
     size = sum(file.stat().st_size for file in files)
     if size > MAX_FILES:
         raise TraceError(f'got {size / 1e9:.1f} GB, expected at most {MAX_FILES / 1e9:.0f}. Cut '
                          f'out what is played, as with ros2 bag convert')
     return files
-
-
-def _refuse_foreign(metadata: Path) -> None:
-    """Refuse a bag whose messages are not in its folder: the hash would not speak of them."""
-    said = yaml.safe_load(metadata.read_bytes()[:_MAX_METADATA])
-    names = said['rosbag2_bagfile_information']['relative_file_paths']
-    foreign = next((name for name in names if Path(name).name != name), None)
-    if foreign is not None:
-        raise TraceError(f'{_METADATA}: got the file {foreign}, expected one in the same folder. '
-                         f'Move it there')
 
 
 def _sha256(path: Path, files: list[Path]) -> str:
@@ -126,14 +90,14 @@ def _of_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _chosen(connections: Any, block: BagBlock, kept_off: Mapping[str, str]) -> \
-        tuple[list[Any], dict[str, str]]:
+def _chosen(channels: list[Channel], block: BagBlock, kept_off: Mapping[str, str]) -> \
+        tuple[list[Channel], dict[str, str]]:
     """Return what is played, and why the rest is not."""
     there: dict[str, str] = {}
-    for one in connections:
+    for one in channels:
         name = _plain(one.topic)
-        if there.setdefault(name, one.msgtype) != one.msgtype:
-            raise TraceError(f'{name}: got {there[name]} and {one.msgtype}, expected one type a '
+        if there.setdefault(name, one.type) != one.type:
+            raise TraceError(f'{name}: got {there[name]} and {one.type}, expected one type a '
                              f'topic')
     asked = None if block.topics is None else {_plain(name) for name in block.topics}
     for name in sorted((asked or set()) | {_plain(name) for name in block.remap}):
@@ -142,8 +106,8 @@ def _chosen(connections: Any, block: BagBlock, kept_off: Mapping[str, str]) -> \
                              f'{", ".join(sorted(there)) or "none, for the bag is empty"}.'
                              f'{did_you_mean(name, there)}')
     new_names = {_plain(name): topic for name, topic in block.remap.items()}
-    left_out, chosen = dict[str, str](), list[Any]()
-    for one in connections:
+    left_out, chosen = dict[str, str](), list[Channel]()
+    for one in channels:
         name = _plain(one.topic)
         if asked is not None and name not in asked:
             continue
@@ -162,10 +126,10 @@ def _chosen(connections: Any, block: BagBlock, kept_off: Mapping[str, str]) -> \
     return chosen, left_out
 
 
-def _unplayable(connection: Any, kept_off: str | None, by_default: bool) -> str | None:
+def _unplayable(channel: Channel, kept_off: str | None, by_default: bool) -> str | None:
     """Return why a topic is not played, None if it is."""
-    name = _plain(connection.topic)
-    if connection.msgtype == _CLOCK:
+    name = _plain(channel.topic)
+    if channel.type == _CLOCK:
         return 'tells a time, which the harness does not make'
     if kept_off is not None:
         return kept_off
@@ -173,16 +137,16 @@ def _unplayable(connection: Any, kept_off: str | None, by_default: bool) -> str 
         return 'is of ROS itself'
     if by_default and name.startswith(_OF_HARNESS):
         return 'tells of the trial that was recorded'
-    if by_default and may_move(name, connection.msgtype):
-        return f'is of {connection.msgtype}, by which a robot can be moved'
+    if by_default and may_move(name, channel.type):
+        return f'is of {channel.type}, by which a robot can be moved'
     try:
-        _codec(connection)
+        channel.codec(_DISTRO)
     except TraceError as error:
         return str(error)
     return None
 
 
-def _refuse_merged(chosen: list[Any], new_names: Mapping[str, str]) -> None:
+def _refuse_merged(chosen: list[Channel], new_names: Mapping[str, str]) -> None:
     first: dict[str, str] = {}
     for one in chosen:
         name = _plain(one.topic)
@@ -192,32 +156,29 @@ def _refuse_merged(chosen: list[Any], new_names: Mapping[str, str]) -> None:
                              f'topic of the bag on each. Change remap')
 
 
-def _read(reader: Any, chosen: list[Any], block: BagBlock) -> Iterator[RecordedTopic]:
-    codecs = {one.id: _codec(one) for one in chosen}
-    found: dict[str, tuple[str, list[int], list[Message]]] = {}
-    begin_ns: int | None = None
+def _read(bag: BagFiles, chosen: list[Channel], block: BagBlock) -> Iterator[RecordedTopic]:
+    codecs = {one: one.codec(_DISTRO) for one in chosen}
+    found: dict[str, tuple[str, list[tuple[int, Message]]]] = {}
+    topics = {one.topic for one in chosen}
+    begin_ns = min((at_ns for topic, at_ns in bag.first_ns.items() if topic in topics),
+                   default=0) + round(block.start_ms * 1e6)
     size = 0
-    for connection, at_ns, raw in reader.messages(connections=chosen):
-        if begin_ns is None:
-            begin_ns = at_ns + round(block.start_ms * 1e6)
+    for channel, at_ns, raw in bag.messages(codecs):
         since_ns = at_ns - begin_ns
-        if since_ns < 0:
+        if since_ns < 0 or block.length_ms is not None and since_ns > block.length_ms * 1e6:
             continue
-        if block.length_ms is not None and since_ns > block.length_ms * 1e6:
-            break
         size += len(raw)
         if size > MAX_PLAYED:
             raise TraceError(f'got more than {MAX_PLAYED / 1e6:.0f} MB of messages after '
                              f'{since_ns / 1e9:.1f} s, expected at most that much to be played. '
                              f'Choose fewer topics, or set length_ms')
         message = Message.model_construct(
-            type=connection.msgtype, data=_unstamped(codecs[connection.id].decode(bytes(raw))))
-        name = _plain(connection.topic)
-        _, times_ns, messages = found.setdefault(name, (connection.msgtype, [], []))
-        times_ns.append(since_ns)
-        messages.append(message)
-    for name, (interface_name, times_ns, messages) in sorted(found.items()):
-        yield RecordedTopic(name, interface_name, tuple(times_ns), tuple(messages))
+            type=channel.type, data=_unstamped(codecs[channel].decode(raw)))
+        found.setdefault(_plain(channel.topic), (channel.type, []))[1].append((since_ns, message))
+    for name, (interface_name, played) in sorted(found.items()):
+        played.sort(key=itemgetter(0))
+        times_ns, messages = zip(*played, strict=True)
+        yield RecordedTopic(name, interface_name, times_ns, messages)
 
 
 def _unstamped(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,17 +196,6 @@ def _inside(item: Mapping[str, Any]) -> Mapping[str, Any]:
 def _header_alone(header: Any) -> Any:
     return {name: value for name, value in header.items() if name != 'stamp'} \
         if isinstance(header, Mapping) else header
-
-
-def _codec(connection: Any) -> Codec:
-    told = connection.msgdef
-    if told.format is MessageDefinitionFormat.MSG and told.data.strip():
-        return codec_of(connection.msgtype, told.data)
-    known = interface(connection.msgtype, None, _DISTRO)
-    if known is None:
-        raise TraceError(f'is of the type {connection.msgtype}, which neither the bag nor a '
-                         f'standard package defines: record it as MCAP')
-    return known.codec
 
 
 def _plain(name: str) -> str:

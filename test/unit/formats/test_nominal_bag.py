@@ -153,9 +153,10 @@ def test_a_hazard_takes_its_topic_from_the_bag_and_the_rest_goes_on(write, tmp_p
 
 
 def test_nobody_reads_a_bag_without_the_packages_for_it(write, monkeypatch):
-    monkeypatch.delitem(sys.modules, 'safety_scenarios.trial.mcap.played_bag', raising=False)
-    monkeypatch.setitem(sys.modules, 'rosbags.highlevel', None)
-    assert "pip install 'rosbags" in refusal(write())
+    for name in ('played_bag', 'bag_files', 'definitions'):
+        monkeypatch.delitem(sys.modules, f'safety_scenarios.trial.mcap.{name}', raising=False)
+    monkeypatch.setitem(sys.modules, 'rosbags.interfaces', None)
+    assert "'rosbags>=0.11'" in refusal(write())
 
 
 @pytest.mark.parametrize('bag, told', [

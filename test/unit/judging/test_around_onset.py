@@ -46,8 +46,10 @@ def test_a_sensor_may_be_late_for_the_one_and_early_for_the_other():
 
 def test_a_release_that_came_late_over_the_network_is_known_less_well():
     quick = [told(-450.0 + 50 * place, False, -450.0 + 50 * place, -451.0 + 50 * place)
-             for place in range(5)]
-    found, _ = judged([*quick, told(40.0, True, 40.0, 39.0), told(2600.0, False, 2600.0, 2595.0)],
+             for place in range(10)]
+    there = [told(40.0 + 50 * place, True, 40.0 + 50 * place, 39.0 + 50 * place)
+             for place in range(52)]
+    found, _ = judged([*quick, *there, told(2600.0, False, 2600.0, 2595.0)],
                       observed(release_within_ms=1000.0))
     assert Timeline(found).onset_watch.release_uncertainty_ns == ns(5.0 + 4.0)
     assert len(Timeline(found).around_onset) == 4

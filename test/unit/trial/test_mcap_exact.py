@@ -146,6 +146,19 @@ def test_bytes_that_are_no_such_message_are_refused():
             codec('std_msgs/msg/Header').encode({}) + b'\0\0\0' + b'\xff' * 8)
 
 
+@for_each(('name', 'more', 'is_taken'), [
+    (TWIST, 3, True), (TWIST, 4, False), (TWIST, 16, False),
+    ('sensor_msgs/msg/JointState', 8, True), ('sensor_msgs/msg/JointState', 40, False)])
+def test_nothing_but_padding_may_follow_a_message(name, more, is_taken):
+    """A TwistStamped is 16 bytes longer than a Twist; Fast DDS aligns what is not there."""
+    sent = codec(name).encode({}) + b'x' * more
+    if is_taken:
+        assert codec(name).decode(sent) == codec(name).decode(sent[:-more])
+    else:
+        with pytest.raises(UnfitError, match='of another definition'):
+            codec(name).decode(sent)
+
+
 @given(st.dictionaries(st.sampled_from('xyz'), NUMBERS | st.just('x'), max_size=3))
 def test_a_loss_restores_the_data_whatever_the_copy_made_of_it(vector):
     data = {'angular': vector}

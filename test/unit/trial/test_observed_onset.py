@@ -187,7 +187,7 @@ def test_an_invariant_is_judged_at_both_ends_of_the_uncertainty(within, verdict)
 
 def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
     sensor = [told(-500.0 + 50 * place, False, -500.0 + 50 * place, -501.0 + 50 * place)
-              for place in range(10)]
+              for place in range(11)]
     found, _ = judged([*sensor, told(70.0, True, 70.0, 39.0)])
     assert Timeline(found).observed is not None
     assert Timeline(found).observed.uncertainty_ns == ns(5.0 + 30.0)
@@ -202,6 +202,9 @@ def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
     ([told(-400.0, False, sequence=4), told(40.0, True, sequence=6)], 'is missing'),
     ([told(-400.0, False, sequence=4), told(40.0, True, sequence=2)], 'is missing'),
     ([*every(20, -690.0, -300.0), told(40.0, True)], 'sent nothing for 37'),
+    ([*every(20, -690.0, -550.0), *every(20, -490.0, -300.0), told(40.0, True)],
+     'sent nothing for 37'),
+    ([*every(20, -690.0, -630.0), told(40.0, True)], 'sent nothing for 690 ms'),
 ])
 def test_an_onset_that_nobody_knows_is_no_pass(sensor, why):
     found, result = judged(sensor)
@@ -209,6 +212,16 @@ def test_an_onset_that_nobody_knows_is_no_pass(sensor, why):
     assert result.verdict is Verdict.INCONCLUSIVE
     assert why in finding(result).reason
     assert result.latency is None
+
+
+@for_each(('last_ms', 'more_ms'), [(-10.0, 0.0), (-20.0, 10.0), (-60.0, 50.0)])
+def test_a_sensor_that_missed_a_message_knows_the_onset_less_well(last_ms, more_ms):
+    """It sends every 50 ms; of one that sends changes alone a pause means nothing."""
+    found, _ = judged([*every(50, last_ms - 200, last_ms + 50), told(40.0, True)])
+    assert Timeline(found).observed.uncertainty_ns == ns(5.0 + more_ms)
+    changes = [told(-650.0, False), told(-500.0, True), told(-350.0, False)]
+    found, _ = judged([*changes, told(40.0, True)])
+    assert Timeline(found).observed.uncertainty_ns == ns(5.0)
 
 
 RELEASED = {'release_within_ms': 1000.0}
