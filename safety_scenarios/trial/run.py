@@ -21,6 +21,7 @@ from safety_scenarios.scenario.event import (
     Stamps,
 )
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.streams import Answer, Stream, Streams
@@ -174,7 +175,7 @@ class _Player:
 
         Onset is later than that time by the drawn share of the controller's measured period: with
         a fixed phase against a slow command stream every trial would meet the same delay. Time in
-        which the robot rests does not count, so that the hazard meets it at work.
+        which an arm rests does not count, so that the hazard meets it at work.
         """
         trial, streams = self._trial, self._nominal.values()
         if trial.is_text:
@@ -201,18 +202,22 @@ class _Player:
         """
         Play to the onset, and on until the robot has worked for the drawn time and is at work.
 
-        A blind controller so gains nothing by its rests. They are waited for as long as for the
-        first motion, in all.
+        A blind controller so gains nothing by its rests. A robot of a kind that rests is waited
+        for, as long as for the first motion in all, unless it rests for longer than its kind does.
 
         :param worked_ns: when it would have worked for so long without a rest
         """
+        robot = self._trial.scenario.body.robot
+        rest_ns = 0 if robot is None else kind_of(robot).longest_rest_ns
         latest_ns = self._onset_ns + self._trial.nominal_timeout_ns
         while True:
             self._play(streams, self._onset_ns, moving.watch)
-            if not moving.is_met:
-                self._play(streams, latest_ns, moving)
-            due_ns = min(worked_ns + moving.rested_ns, latest_ns) if moving.is_met else latest_ns
-            if due_ns <= self._onset_ns:
+            due_ns = min(latest_ns, self._onset_ns + rest_ns)
+            if not moving.is_met and not self._play(streams, due_ns, moving):
+                self._onset_ns = due_ns
+                return
+            due_ns = min(latest_ns, worked_ns + moving.rested_ns)
+            if due_ns <= self._onset_ns or not rest_ns:
                 return
             self._onset_ns = due_ns
 
