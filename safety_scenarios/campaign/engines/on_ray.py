@@ -232,7 +232,7 @@ class OnRay(Engine):
             self.retried.append(f'{name}: run again: its {how}')
             lane.tasks.appendleft((place, task))
         else:
-            self._outcomes.lose(lane, place, task, f'the trial\'s {how}' + (
+            self._outcomes.lose(lane, place, task, f"the trial's {how}" + (
                 f', each of {tries} times' if tries > 1 else ''))
         if lane.tasks:
             lane.begin_again()
