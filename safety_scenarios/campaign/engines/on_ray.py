@@ -258,7 +258,7 @@ def _arrived(task: TrialTask, sent: Sent) -> TrialDone | Raised:
             unfinished(path).unlink()
             raise
     for name, content in files.items():
-        write_whole(folder / name, content)
+        write_whole(folder / name, content, is_synced=False)
     for name, content in sent.logs.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with (folder / name).open('ab') as file:

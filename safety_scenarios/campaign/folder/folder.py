@@ -25,6 +25,7 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import (
     hashed,
+    sync_names,
     TrialFiles,
     unwritten,
     write_whole,
@@ -89,6 +90,7 @@ class RunFolder(Observer):
         self._files = files
         self._synced_s = 0.0
         self._known: dict[str, str] = {}
+        self._unsynced: set[Path] = set()
         self._lines = None if resume else hashlib.sha256()
         self._has_ended = False
         try:
@@ -138,6 +140,7 @@ class RunFolder(Observer):
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._known |= written
+        self._unsynced |= {(self.folder / name).parent for name in written}
         line = result.model_dump_json() + '\n'
         try:
             if self._lines is None:  # what a crash left is tidied by now
@@ -157,6 +160,10 @@ class RunFolder(Observer):
         self._has_ended = True
 
     def _sync(self) -> None:
+        """Let the disk take the names of records, each of which it has, and then the lines."""
+        for folder in self._unsynced:
+            sync_names(folder)
+        self._unsynced.clear()
         os.fsync(self._trials.fileno())
         self._synced_s = time.monotonic()
 

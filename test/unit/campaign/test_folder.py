@@ -3,10 +3,12 @@
 
 """What a controller says must not break the lines of the results."""
 
+import os
+from pathlib import Path
 import resource
 
 import pytest
-from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.files import journal_path, TrialFiles, write_whole
 from safety_scenarios.campaign.folder.folder import lines_of, read_trials, RunFolder
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
@@ -36,3 +38,25 @@ def test_a_line_that_did_not_fit_is_an_error_with_its_path_when_the_folder_is_cl
             folder.close()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_loss_of_power_costs_no_whole_file_and_no_record_of_a_trial_with_a_line(
+        tmp_path, monkeypatch):
+    synced: list[str] = []
+    real = os.fsync
+
+    def sync(descriptor):
+        synced.append(Path(os.readlink(f'/proc/self/fd/{descriptor}')).name)
+        real(descriptor)
+    monkeypatch.setattr(os, 'fsync', sync)
+    write_whole(tmp_path / 'whole', 'text')
+    assert synced == ['whole.part', tmp_path.name]
+    found = record(reacting(150))
+    name = found.trial.trial_id
+    folder = RunFolder(TrialFiles(tmp_path / 'run', []))
+    synced.clear()
+    folder.sinks(found.trial)
+    folder.trial_ended(found, evaluate(found))
+    assert synced == [f'{name}.events.jsonl.gz.part', Path(journal_path(name)).parent.name,
+                      'trials.jsonl']
+    folder.close()
