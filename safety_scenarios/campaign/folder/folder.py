@@ -13,6 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+import errno
 import fcntl
 import hashlib
 import json
@@ -160,11 +161,21 @@ class RunFolder(Observer):
         self._has_ended = True
 
     def _sync(self) -> None:
-        """Let the disk take the names of records, each of which it has, and then the lines."""
+        """
+        Let the disk take the names of records, each of which it has, and then the lines.
+
+        :raises TraceError: it does not, or the folder was removed or replaced meanwhile
+        """
+        place = self.folder / TRIALS
         for folder in self._unsynced:
             sync_names(folder)
         self._unsynced.clear()
-        os.fsync(self._trials.fileno())
+        try:
+            os.fsync(self._trials.fileno())
+            if not os.path.samestat(os.fstat(self._trials.fileno()), place.stat()):
+                raise OSError(errno.ESTALE, 'it was replaced by another file')
+        except OSError as error:
+            raise unwritten(place, error) from error
         self._synced_s = time.monotonic()
 
     def close(self) -> None:
