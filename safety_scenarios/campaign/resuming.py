@@ -41,6 +41,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.campaign.rejudging.repair import (
     cut_half_line,
     keep_lines,
+    lost_traces,
     refuse_changed,
     set_aside,
     unreadable,
@@ -226,9 +227,9 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
     :param lines: ids of the trials that have a line; a complete trial without one gets it
     :raises TraceError: names what is wrong
     """
+    again = {trace_path(name) for name in lost_traces(folder, found)}
     flaws = [str(flaw) for flaw in found.flaws if flaw.trial_id is None or (
-        flaw.trial_id in kept and flaw.trial_id not in unread
-        and flaw.place != trace_path(flaw.trial_id)
+        flaw.trial_id in kept and flaw.trial_id not in unread and flaw.place not in again
         and (flaw.place != TRIALS or flaw.trial_id in lines))]
     if flaws or unread:
         raise TraceError(

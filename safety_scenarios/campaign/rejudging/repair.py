@@ -154,17 +154,22 @@ def unreadable(folder: Path, found: Rejudging) -> Mapping[str, str]:
             or (folder / journal_path(flaw.trial_id)).exists()))}
 
 
+def lost_traces(folder: Path, found: Rejudging) -> Sequence[str]:
+    """Return trials of which the trace is missing or cut; one that was changed is whole."""
+    return [flaw.trial_id for flaw in found.flaws if flaw.trial_id
+            and flaw.place == trace_path(flaw.trial_id)
+            and (not (folder / flaw.place).exists() or read_gzip(folder / flaw.place)[1])]
+
+
 def write_traces_again(folder: Path, found: Rejudging) -> Iterator[str]:
-    """Write the traces that are not what their records give, and yield which they are."""
+    """Write the traces that a crash has lost, from their records, and yield which they are."""
     run = settings_of(folder).run
     trace = AreTrace(TraceContext(run, folder, None, run.names.full))
-    for trial_id in [flaw.trial_id for flaw in found.flaws
-                     if flaw.trial_id and flaw.place == trace_path(flaw.trial_id)]:
+    for trial_id in lost_traces(folder, found):
         record = read_journal(folder / journal_path(trial_id), registry.resolve)
         by = run.judged_by
         trace.trial_ended(record, evaluate(record, by.gate, by.words, by.subject))
-        yield (f'{trace_path(trial_id)}: was another than its record and result give, written '
-               f'again from them')
+        yield f'{trace_path(trial_id)}: was missing or cut, written again from the record'
 
 
 def _set_aside(folder: Path, found: Rejudging) -> Iterator[str]:

@@ -125,7 +125,7 @@ def test_a_record_that_is_missing_behind_its_line_is_not_replaced_by_another(who
 
 
 @pytest.mark.parametrize('lines', [0, 6])
-def test_a_trace_that_is_not_what_its_record_gives_is_written_again(whole, tmp_path, lines):
+def test_a_trace_that_a_crash_has_lost_is_written_again(whole, tmp_path, lines):
     folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
     lost, cut_off = sorted((folder / 'traces').rglob('*.json.gz'))[:2]
     lost.unlink()
@@ -135,6 +135,15 @@ def test_a_trace_that_is_not_what_its_record_gives_is_written_again(whole, tmp_p
     for path in (lost, cut_off):
         assert content(path) == content(whole / path.relative_to(folder))
         assert any(path.name in text and 'written again' in text for text in summary.repaired)
+
+
+@pytest.mark.parametrize('lines', [0, 6])
+def test_a_trace_that_was_changed_is_refused(whole, tmp_path, lines):
+    folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
+    [path, *_] = sorted((folder / 'traces').rglob('*.json.gz'))
+    write_text(path, read_text(path).replace('"', "'", 1))
+    with pytest.raises(TraceError, match='cannot be resumed: .*is another than its record'):
+        go_on(folder)
 
 
 @pytest.mark.parametrize('lines', [0, 4, 6])
