@@ -20,6 +20,7 @@ from typing import Any
 from safety_scenarios.campaign.folder.evidence import evidence_of, Line
 from safety_scenarios.campaign.folder.files import (
     counts_for_terms,
+    journal_path,
     remove_trial,
     trace_path,
 )
@@ -175,8 +176,9 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
     aside = {name: result for name, result in set_aside(folder, plan.trials).items()
              if name not in kept}
     finished = {**_finished(plan, kept, {**complete, **aside}), **aside}
-    unread = unreadable(folder, found)  # each may hold a failure
-    _refuse_flaws(folder, found, {*kept, *finished}, unread, evidence.lines)
+    unread = {name for name in _ids(plan) if name not in complete
+              and (folder / journal_path(name)).exists()}  # it may hold a failure
+    _refuse_flaws(folder, found, {*kept, *finished, *unread}, evidence.lines)
     traces = list(write_traces_again(folder, found))
     for name in (MANIFEST, SUMMARY):
         (folder / name).unlink(missing_ok=True)
@@ -219,14 +221,14 @@ def _finished(plan: CampaignPlan, kept: Sequence[str],
 
 
 def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
-                  unread: Mapping[str, str], lines: Container[str]) -> None:
+                  lines: Container[str]) -> None:
     """
     Refuse a folder in which something is wrong with what is kept.
 
-    :param unread: what is wrong with each trial whose record cannot be read
     :param lines: ids of the trials that have a line; a complete trial without one gets it
     :raises TraceError: names what is wrong
     """
+    unread = unreadable(folder, found)
     again = {trace_path(name) for name in lost_traces(folder, found)}
     flaws = [str(flaw) for flaw in found.flaws if flaw.trial_id is None or (
         flaw.trial_id in kept and flaw.trial_id not in unread and flaw.place not in again

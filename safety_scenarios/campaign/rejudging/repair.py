@@ -33,8 +33,9 @@ from safety_scenarios.judging.evaluate import evaluate, not_run
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
-from safety_scenarios.trial.gzip_lines import read_gzip
-from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED
+from safety_scenarios.trial.chain import break_in
+from safety_scenarios.trial.gzip_lines import lines_in, read_gzip
+from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED, unfinished
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import TraceContext
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -146,12 +147,26 @@ def keep_lines(folder: Path, lines: Iterable[bytes]) -> None:
 
 
 def unreadable(folder: Path, found: Rejudging) -> Mapping[str, str]:
-    """Return each trial whose record or recording is missing or damaged, and what is wrong."""
+    """
+    Return each trial whose record or recording is missing or damaged, and what is wrong.
+
+    A whole record that does not fit is none of them: what it does not fit may have been changed.
+    """
     judged = {trial.before.trial_id for trial in found}
     return {flaw.trial_id: str(flaw) for flaw in reversed(found.flaws) if flaw.trial_id and (
-        flaw.place == f'{RECORDINGS}/{flaw.trial_id}' or flaw.trial_id not in judged and (
-            flaw.place == journal_path(flaw.trial_id)
-            or (folder / journal_path(flaw.trial_id)).exists()))}
+        flaw.place == f'{RECORDINGS}/{flaw.trial_id}' or flaw.trial_id not in judged
+        and flaw.place.startswith(journal_path(flaw.trial_id))
+        and _is_damaged(folder / journal_path(flaw.trial_id)))}
+
+
+def _is_damaged(journal: Path) -> bool:
+    """Return whether a journal is missing, cut, or not as it was written."""
+    try:
+        return bool(read_gzip(journal)[1]) or break_in(lines_in(journal)) is not None
+    except FileNotFoundError:
+        return not unfinished(journal).exists()
+    except OSError:
+        return False
 
 
 def lost_traces(folder: Path, found: Rejudging) -> Sequence[str]:

@@ -3,6 +3,7 @@
 
 """A campaign that was cut off comes to what it would have come to, or is refused by name."""
 
+from contextlib import suppress
 import json
 import shutil
 
@@ -84,8 +85,7 @@ def test_a_line_behind_a_trial_that_was_interrupted_is_kept(whole, tmp_path):
 @pytest.mark.parametrize('damage', [
     lambda journal: journal.write_bytes(journal.read_bytes()[:-200]),
     lambda journal: journal.write_bytes(b''),
-    lambda journal: write_text(journal, read_text(journal).replace('"command"', '"feedback"', 1)),
-    lambda journal: write_text(journal, read_text(journal).replace('"campaign":"', '"campaign":"a',
+    lambda journal: write_text(journal, read_text(journal).replace('"command"', '"feedback"',
                                                                    1))])
 @pytest.mark.parametrize('lines', [2, 5])
 def test_a_trial_whose_record_is_damaged_is_an_error_for_ever_and_the_others_go_on(
@@ -109,6 +109,19 @@ def test_a_trial_whose_record_is_damaged_is_an_error_for_ever_and_the_others_go_
     assert again.flaws == () and again.summary == summary
     assert [one.trial_id for one in read_trials(folder)] == [
         one.trial_id for one in read_trials(whole)]
+
+
+@pytest.mark.parametrize('lines', [2, 6])
+def test_a_whole_record_of_another_campaign_is_neither_run_again_nor_set_aside(
+        whole, tmp_path, lines):
+    folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
+    journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
+    write_text(journal, read_text(journal).replace('"campaign":"', '"campaign":"a', 1))
+    with pytest.raises(TraceError, match='a campaign with other terms.*run the campaign again'):
+        go_on(folder)
+    with suppress(TraceError):
+        assert repair(folder)[0].summary.exit_code == 3
+    assert journal.exists() and not (folder / 'damaged').exists()
 
 
 def test_a_record_that_is_missing_behind_its_line_is_not_replaced_by_another(whole, tmp_path):
