@@ -82,7 +82,7 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
         return done.summary.exit_code
     if settings.junit:
         raise SettingsError(f'junit: got {settings.junit} with a blinded design, expected none: '
-                            f'it names the controllers. Leave it out')
+                            f'it would show results that are sealed. Leave it out')
     if resume is not None and is_sealed(resume):
         go_on(resume)
     try:

@@ -283,7 +283,7 @@ def test_a_lock_that_was_removed_is_missed(plain, tmp_path, capsys):
     assert 'it was removed after the run' in capsys.readouterr().err
 
 
-def test_a_junit_file_that_would_name_blinded_controllers_is_refused(tmp_path, capsys):
+def test_a_junit_file_that_would_show_sealed_results_is_refused(tmp_path, capsys):
     file = designed(tmp_path, 'blind: true\n')
     lock_design(file)
     assert main(['run', '--design', str(file), '--output', str(tmp_path / 'run'), '--junit',
