@@ -17,6 +17,7 @@ from safety_scenarios.campaign.folder.files import journal_path, RECORDINGS, tra
 from safety_scenarios.campaign.folder.folder import (
     ended,
     lines_of,
+    REPAIRS,
     repairs_of,
     RunFolder,
     SETTINGS,
@@ -24,6 +25,7 @@ from safety_scenarios.campaign.folder.folder import (
     VIEWS,
 )
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
+from safety_scenarios.campaign.rejudging.repair import DAMAGED
 from safety_scenarios.campaign.resuming import refuse_other, terms
 from safety_scenarios.campaign.shards import numbers
 from safety_scenarios.campaign.statistics.summarise import summarise
@@ -81,6 +83,7 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
         _copy_views(shards, output, [result.trial_id for result in results])
         for shard in shards:
             _copy_logs(shard.folder, output)
+            _copy_repairs(shard.folder, output)
         run = first.settings.run
         summary = summarise(
             results, controller=first.settings.controller, link=run.link, seed=run.seed,
@@ -88,9 +91,7 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
             preflight=tuple(_preflight(results, owner)), sut=_identity(shards),
             command=first.summary.command,
             is_in_harness=any(shard.summary.is_in_harness for shard in shards)).model_copy(
-                update={'repaired': tuple(text for shard in shards
-                                          for text in repairs_of(shard.folder)),
-                        'skipped': run.selection.skip})
+                update={'repaired': repairs_of(output), 'skipped': run.selection.skip})
         out.campaign_ended(summary)
     return summary
 
@@ -199,6 +200,15 @@ def _copy_logs(source: Path, target: Path) -> None:
         (target / _LOGS).mkdir(exist_ok=True)
         with (target / _LOGS / path.name).open('ab') as file:
             file.write(path.read_bytes())
+
+
+def _copy_repairs(source: Path, target: Path) -> None:
+    """Add what was repaired in a shard, and the files that were set aside then."""
+    if (source / REPAIRS).is_file():
+        with (target / REPAIRS).open('ab') as file:
+            file.write((source / REPAIRS).read_bytes())
+    if (source / DAMAGED).is_dir():
+        shutil.copytree(source / DAMAGED, target / DAMAGED, dirs_exist_ok=True)
 
 
 def _preflight(results: Sequence[TrialResult],

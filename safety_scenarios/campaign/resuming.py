@@ -22,6 +22,7 @@ from safety_scenarios.campaign.folder.files import (
     counts_for_terms,
     journal_path,
     remove_trial,
+    trace_path,
 )
 from safety_scenarios.campaign.folder.folder import (
     ended,
@@ -38,7 +39,15 @@ from safety_scenarios.campaign.folder.provenance import source_sha256, versions
 from safety_scenarios.campaign.plan import CampaignPlan
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
-from safety_scenarios.campaign.rejudging.repair import refuse_changed
+from safety_scenarios.campaign.rejudging.repair import (
+    cut_half_line,
+    keep_lines,
+    lost_traces,
+    refuse_changed,
+    set_aside,
+    unreadable,
+    write_traces_again,
+)
 from safety_scenarios.campaign.statistics.sequential import decide_by
 from safety_scenarios.errors import counted, SettingsError, TraceError
 from safety_scenarios.formats.portable_names import portable
@@ -159,19 +168,22 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
         raise SettingsError(f'{folder}: its campaign has ended, and nothing is left to run. Read '
                             f'it with show, or run another campaign')
     refuse_changed(folder)
-    _cut_half_line(folder)
+    cut_half_line(folder)
     evidence = evidence_of(folder, has_ended=False)
     found = rejudge(folder, has_ended=False)
     kept = _kept(plan, evidence.lines)
     complete = {trial.before.trial_id: trial.before for trial in found}
-    finished = _finished(plan, kept, complete)
+    aside = {name: result for name, result in set_aside(folder, plan.trials).items()
+             if name not in kept}
+    finished = {**_finished(plan, kept, {**complete, **aside}), **aside}
     unread = {name for name in _ids(plan) if name not in complete
               and (folder / journal_path(name)).exists()}  # it may hold a failure
     _refuse_flaws(folder, found, {*kept, *finished, *unread}, evidence.lines)
+    traces = list(write_traces_again(folder, found))
     for name in (MANIFEST, SUMMARY):
         (folder / name).unlink(missing_ok=True)
     if len(kept) < len(evidence.lines):
-        _rewrite(folder, [evidence.lines[name] for name in kept])
+        keep_lines(folder, [evidence.lines[name].text.encode() for name in kept])
     again = [name for name in _ids(plan) if name not in kept and name not in finished]
     removed = [name for name in again if remove_trial(folder, name)]
     whole = [name for name in again
@@ -182,7 +194,7 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
         1 + sum(f': {_RESUMED} ' in text for text in repairs_of(folder)),
         [name for name in again
          if name in complete and complete[name].verdict is Verdict.FAIL])
-    note_repair(folder, [resumption.text])
+    note_repair(folder, [*traces, resumption.text])
     return resumption
 
 
@@ -216,12 +228,17 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
     :param lines: ids of the trials that have a line; a complete trial without one gets it
     :raises TraceError: names what is wrong
     """
-    flaws = [flaw for flaw in found.flaws if flaw.trial_id is None or (
-        flaw.trial_id in kept and (flaw.place != TRIALS or flaw.trial_id in lines))]
-    if flaws:
-        raise TraceError(f'{folder}: cannot be resumed: '
-                         f'{"; ".join(map(str, flaws[:_MOST]))}. Nothing that was kept can be '
-                         f'relied on: run the campaign again')
+    unread = unreadable(folder, found)
+    again = {trace_path(name) for name in lost_traces(folder, found)}
+    flaws = [str(flaw) for flaw in found.flaws if flaw.trial_id is None or (
+        flaw.trial_id in kept and flaw.trial_id not in unread and flaw.place not in again
+        and (flaw.place != TRIALS or flaw.trial_id in lines))]
+    if flaws or unread:
+        raise TraceError(
+            f'{folder}: cannot be resumed: {"; ".join((flaws or [*unread.values()])[:_MOST])}. '
+            + ('Nothing that was kept can be relied on: run the campaign again' if flaws else
+               f'Put {ids([*unread])} back from a copy, or run campaign repair {folder}: its '
+               f'files are set aside, it is an ERROR for ever, and the campaign can be resumed'))
 
 
 def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> None:
@@ -256,22 +273,6 @@ def _files(sut: Identity | None) -> Mapping[str, str]:
     """Return each file that the controller is made of, as a message names it, and its SHA-256."""
     return {f'{one.name} of the controller': one.sha256
             for one in (() if sut is None else sut.artifacts)}
-
-
-def _cut_half_line(folder: Path) -> None:
-    """Cut half a line at the end of the results; its trial is run again."""
-    data = (folder / TRIALS).read_bytes()
-    whole = data[:data.rfind(b'\n') + 1]
-    if len(whole) < len(data):
-        with (folder / TRIALS).open('r+b') as file:
-            file.truncate(len(whole))
-
-
-def _rewrite(folder: Path, lines: Sequence[Line]) -> None:
-    """Write the results that are kept; in place, because the file is the lock of the folder."""
-    with (folder / TRIALS).open('r+b') as file:
-        file.write(b''.join(line.text.encode() + b'\n' for line in lines))
-        file.truncate()
 
 
 def _kept(plan: CampaignPlan, lines: Mapping[str, Line]) -> Sequence[str]:

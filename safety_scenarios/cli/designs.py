@@ -18,7 +18,7 @@ from safety_scenarios.campaign.folder.files import new_in_runs, write_whole
 from safety_scenarios.campaign.signals import interruptible, uninterrupted
 from safety_scenarios.cli.completion import CampaignFolder
 from safety_scenarios.cli.echo import echo
-from safety_scenarios.cli.matrix import observed, show_done, write_page
+from safety_scenarios.cli.matrix import junit_file, observed, show_done, write_page
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.design_text import (
@@ -70,14 +70,19 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
         with observed(arm) as observers:
             yield observers
     interruptible()
+    settings = plan.arms[0].arm.settings
     if not codes:
-        done = run_matrix(plan, watched, resumed=resume is not None)
-        settings = plan.arms[0].arm.settings
+        with junit_file(plan) as write_junit:
+            done = run_matrix(plan, watched, resumed=resume is not None)
+            write_junit(done)
         found = answer(folder)
         tell(found)
         show_done(done, given.get('console', 'normal'), folder, write_page(
             plan, done, settings, list(answer_lines(found))))
         return done.summary.exit_code
+    if settings.junit:
+        raise SettingsError(f'junit: got {settings.junit} with a blinded design, expected none: '
+                            f'it would show results that are sealed. Leave it out')
     if resume is not None and is_sealed(resume):
         go_on(resume)
     try:

@@ -225,6 +225,9 @@ def repair_folder(folder: Path) -> None:
     r"""
     Complete FOLDER after a crash; nothing that was measured is lost.
 
+    A trial whose record is missing or damaged becomes an ERROR: its files go to damaged/, and run
+    --resume does not run it again.
+
     Exits as evaluate does: with 3 when a planned trial was not run.
 
     \b

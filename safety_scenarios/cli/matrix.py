@@ -3,7 +3,7 @@
 
 """``run`` with several arms: repeated ``--controller``, or ``--matrix FILE``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 import json
 from pathlib import Path
@@ -14,6 +14,7 @@ from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import in_words, SettingsError
+from safety_scenarios.reports.ci import junit_of_arms, JunitSource
 from safety_scenarios.reports.console_report import console, teller, warn
 from safety_scenarios.reports.matrix_tables import show_matrix, verdict_line
 from safety_scenarios.reports.outputs.matrix_report import report_run
@@ -26,7 +27,7 @@ from safety_scenarios.studies.matrix.plan import MatrixPlan, plan_matrix, Planne
 from safety_scenarios.studies.matrix.run import MatrixDone, run_matrix
 from safety_scenarios.trial.session import Observer, open_outputs, OutputContext
 
-_OF_THE_MATRIX = ('console', 'page', 'live')
+_OF_THE_MATRIX = ('console', 'page', 'live', 'junit')
 """Outputs that show all arms together, and not one of them."""
 
 
@@ -62,21 +63,30 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
     plan = plan_matrix(frozen, arms, folder)
     settings = arms[0].settings
     interruptible()
-    done = run_matrix(plan, observed, resumed=resume is not None)
+    with junit_file(plan) as write_junit:
+        done = run_matrix(plan, observed, resumed=resume is not None)
+        write_junit(done)
     page = write_page(plan, done, settings)
     show_done(done, given.get('console', 'normal'), plan.folder, page)
     return done.summary.exit_code
 
 
 @contextmanager
+def junit_file(plan: MatrixPlan) -> Iterator[Callable[[MatrixDone], None]]:
+    """Give what writes the JUnit file that the settings name, with a suite for each arm."""
+    settings = plan.arms[0].arm.settings.model_copy(update={'output': str(plan.folder)})
+    with junit_of_arms(OutputContext(settings, teller(settings.console), warn)) as write:
+        yield lambda done: write({arm.name: JunitSource(
+            done.arms[arm.name].results, done.arms[arm.name].summary, counts=arm.counts)
+            for arm in done.summary.arms})
+
+
+@contextmanager
 def observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
     """Give who observes one arm: what keeps its drawings, and outputs that are its own."""
     settings = arm.arm.settings
-    own: dict[str, Any] = {'outputs': tuple(
+    own: dict[str, Any] = {'junit': '', 'outputs': tuple(
         name for name in settings.outputs if name not in _OF_THE_MATRIX)}
-    if settings.junit:
-        path = Path(settings.junit)
-        own['junit'] = str(path.with_name(f'{path.stem}.{arm.name}{path.suffix}'))
     with open_outputs(OutputContext(settings.model_copy(update=own), teller(settings.console),
                                     warn)) as observers:
         yield [*observers, *([Views()] if 'page' in settings.outputs and is_wanted() else [])]

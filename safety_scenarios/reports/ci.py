@@ -13,7 +13,7 @@ as its number, so that nothing of it is markup, a link or a mention.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 import os
 from pathlib import Path
@@ -56,6 +56,8 @@ class JunitSource:
     properties: Mapping[str, str] = field(default_factory=dict)
     began: datetime | None = None
     """When the campaign began, by the clock of the computer; None: by that of its trials."""
+    counts: bool = True
+    """Whether it decides the exit code; False for an arm of a matrix that is a baseline."""
 
 
 class JunitReport(Observer):
@@ -99,8 +101,20 @@ class JunitReport(Observer):
                                            properties=self._properties, began=self._began)))
 
 
-def junit_text(source: JunitSource) -> str:
-    """Return the file."""
+def junit_text(*sources: JunitSource) -> str:
+    """Return the file, with one suite for each campaign."""
+    suites = ElementTree.Element('testsuites', {'name': 'safety_scenarios'})
+    suites.extend(_suite(source, MOST_TEXT // len(sources)) for source in sources)
+    for name in ('tests', 'failures', 'errors'):
+        suites.set(name, str(sum(int(suite.attrib[name]) for suite in suites)))
+    suites.set('time', f'{sum(float(suite.attrib["time"]) for suite in suites):.3f}')
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(
+        suites, encoding='unicode')
+
+
+def _suite(source: JunitSource, left: int) -> ElementTree.Element:
+    """Return what a campaign came to, in not many more characters than are left."""
     counted = [result for result in source.results if not result.warmup]
     suite = ElementTree.Element('testsuite')
     known = {**source.properties, **_of_summary(source.summary)}
@@ -108,9 +122,8 @@ def junit_text(source: JunitSource) -> str:
         properties = ElementTree.SubElement(suite, 'properties')
         for name, value in known.items():
             ElementTree.SubElement(properties, 'property', name=_line(name), value=_line(value))
-    left = MOST_TEXT
     for result in counted:
-        left -= _trial(suite, result, left)
+        left -= _trial(suite, result, left, counts=source.counts)
     _whole(suite, source, all(result.verdict is Verdict.PASS for result in counted))
     counts = {'tests': str(len(suite.findall('testcase'))),
               'failures': str(len(suite.findall('testcase/failure'))),
@@ -118,11 +131,7 @@ def junit_text(source: JunitSource) -> str:
               'time': f'{sum(result.duration_ms for result in counted) / 1e3:.3f}'}
     suite.attrib |= {'name': _line(source.properties.get('controller', CAMPAIGN)), **counts,
                      'skipped': '0', **_began(source.began, counted)}
-    suites = ElementTree.Element('testsuites', {'name': 'safety_scenarios', **counts})
-    suites.append(suite)
-    ElementTree.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(
-        suites, encoding='unicode')
+    return suite
 
 
 def _of_summary(summary: CampaignSummary | None) -> Mapping[str, str]:
@@ -141,7 +150,7 @@ def _of_summary(summary: CampaignSummary | None) -> Mapping[str, str]:
     return found
 
 
-def _trial(suite: ElementTree.Element, result: TrialResult, left: int) -> int:
+def _trial(suite: ElementTree.Element, result: TrialResult, left: int, *, counts: bool) -> int:
     """Add a trial's case, and return how many characters of ``left`` it took."""
     case = _case(suite, result.scenario_id, f'{result.scenario_name} trial {result.index + 1}',
                  result.duration_ms / 1e3)
@@ -149,6 +158,10 @@ def _trial(suite: ElementTree.Element, result: TrialResult, left: int) -> int:
         return 0
     tag = 'failure' if result.verdict is Verdict.FAIL else 'error'
     text = _told(result, min(left, LONGEST_TEXT))
+    if not counts:
+        ElementTree.SubElement(case, 'system-out').text = _clean(
+            f'{result.verdict.value}: {result.reason}. This arm does not count\n') + text
+        return len(text)
     problem = ElementTree.SubElement(case, tag, {
         'type': result.verdict.value,
         'message': _line(f'{result.verdict.value}: {result.reason}')})
@@ -184,6 +197,9 @@ def _whole(suite: ElementTree.Element, source: JunitSource, all_passed: bool) ->
     summary = source.summary
     if summary is None:
         why.append(source.stopped or RUNNING)
+    elif not source.counts:
+        if not any(summary.verdicts.get(name) for name in ('PASS', 'FAIL')):
+            why.append('no trial of this arm could be judged, which others are compared with')
     else:
         if summary.interrupted:
             why.append('the campaign was interrupted')
@@ -350,17 +366,45 @@ def junit(context: OutputContext) -> Iterator[Sequence[Observer]]:
     if not settings.junit:
         yield ()
         return
-    report = JunitReport(_writer(Path(settings.junit), settings.output),
-                         {f'version {name}': version
-                          for name, version in versions().items() if version})
-    report.stopped('the campaign did not begin')
-    try:
+    report = JunitReport(_writer(Path(settings.junit), settings.output), _versions())
+    with _stopping(report.stopped, context.warn):
         yield (report,)
+
+
+@contextmanager
+def junit_of_arms(context: OutputContext,
+                  ) -> Iterator[Callable[[Mapping[str, JunitSource]], None]]:
+    """
+    Give what writes the JUnit file of a matrix, if the settings name one: arm to its results.
+
+    :param context: its output is the folder of the matrix
+    :raises SettingsError: the JUnit file cannot be written, or lies in the folder
+    """
+    settings = context.settings
+    if not settings.junit:
+        yield lambda arms: None
+        return
+    write = _writer(Path(settings.junit), settings.output)
+    with _stopping(lambda why: write(junit_text(JunitSource([], stopped=why))), context.warn):
+        yield lambda arms: write(junit_text(*(replace(source, properties={
+            'controller': arm, **_versions()}) for arm, source in arms.items())))
+
+
+def _versions() -> Mapping[str, str]:
+    return {f'version {name}': version for name, version in versions().items() if version}
+
+
+@contextmanager
+def _stopping(stopped: Callable[[str], None], warn: Tell) -> Iterator[None]:
+    """Let a file say why there is no result, from the beginning on and if something raises."""
+    stopped('the campaign did not begin')
+    try:
+        yield
     except BaseException as error:
         try:
-            report.stopped(_why(error))
+            stopped(_why(error))
         except SettingsError as unwritten:
-            context.warn(f'note: {unwritten}')
+            warn(f'note: {unwritten}')
         raise
 
 

@@ -15,7 +15,7 @@ belongs to a trial that never ended. NaN and infinity are written by those names
 ``json`` reads them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 import json
 from operator import attrgetter, sub
@@ -107,7 +107,10 @@ class Journal:
                         + '\n')
         except OSError as error:
             raise _unwritten(path, error) from error
-        self._thread = threading.Thread(target=self._run, name='journal', daemon=True)
+        self._begin(self._run)
+
+    def _begin(self, work: Callable[[], None]) -> None:
+        self._thread = threading.Thread(target=work, name='journal', daemon=True)
         self._thread.start()
 
     def add(self, event: Event) -> None:
@@ -117,6 +120,8 @@ class Journal:
     def seal(self, record: TrialRecord) -> str:
         """
         Write what is left and the last line; the file is as unfinished as before.
+
+        The disk takes it while other files of the trial are written.
 
         :return: the head of the chain of hashes, which other files of the trial name
         :raises TraceError: the disk is full, or the folder is gone
@@ -134,17 +139,23 @@ class Journal:
         except Exception as error:
             self._file.close()
             raise _unwritten(self._path, error) from error
+        self._begin(self._sync)
         return self._head
 
     def close(self, record: TrialRecord) -> None:
         """
-        Seal the journal unless it is, and give the file its name.
+        Seal the journal unless it is, and give the file its name when it is on the disk.
+
+        Else a loss of power could leave an empty file of this name.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
         if not self._head:
             self.seal(record)
+        self._thread.join()
         try:
+            if self._error is not None:
+                raise self._error
             os.replace(unfinished(self._path), self._path)
         except Exception as error:
             raise _unwritten(self._path, error) from error
@@ -167,6 +178,12 @@ class Journal:
             except Exception as error:  # told by close, on the thread that can end the campaign
                 self._error = error
                 return
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._file.fileno())
+        except Exception as error:  # told by close
+            self._error = error
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []

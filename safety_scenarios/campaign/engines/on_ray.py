@@ -5,16 +5,15 @@
 Trials on many machines, as tasks of a Ray cluster.
 
 Each machine writes the files of a trial into a folder of its own and sends them with the result,
-or puts them into an object store. A trial whose process or machine was lost, and one that could
-not begin where it was sent, is executed elsewhere; what a trial came to is never asked for again.
-Where the controller runs in the process that ended, the trial is not executed again: the
-controller may have ended it.
+or puts them into an object store. A trial whose process or machine was lost is executed elsewhere;
+what a trial came to is never asked for again. Where the controller runs in the process that ended,
+the trial is not executed again: the controller may have ended it.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 import os
 from pathlib import Path
@@ -38,9 +37,10 @@ from safety_scenarios.campaign.engines.worker import portable_error, Sessions
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
-from safety_scenarios.campaign.trials import lost, refuse_record_of_another, TrialDone
-from safety_scenarios.errors import MissingDependencyError, SettingsError
+from safety_scenarios.campaign.trials import refuse_record_of_another, TrialDone
+from safety_scenarios.errors import MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.scenario.servers import RaySettings
+from safety_scenarios.trial.journal import unfinished
 from safety_scenarios.trial.trial import Trial
 
 _AHEAD = 8
@@ -69,14 +69,6 @@ class Sent(NamedTuple):
     logs: Mapping[str, bytes]
 
 
-@dataclass
-class Flight:
-    """A task of the cluster that has not ended."""
-
-    lane: Lane
-    tries: int = 1
-
-
 class OnRay(Engine):
     """
     Executes tasks on a Ray cluster, or on one of this machine that lives as long as the campaign.
@@ -95,10 +87,10 @@ class OnRay(Engine):
         self._run: Any = None
         self._most = 0
         self._setups: dict[int, tuple[TrialSetup, str, Any]] = {}
-        self._flights: dict[Any, Flight] = {}
+        self._flights: dict[Any, Lane] = {}
+        """What gives the results of a lane, one after the other, while it is executed there."""
         self._lanes: deque[Lane] = deque()
         self._outcomes = InOrder()
-        self._again: Counter[int] = Counter()
 
     def __enter__(self) -> 'OnRay':
         """
@@ -110,7 +102,7 @@ class OnRay(Engine):
         self._ray = ray = _loaded()
         if not ray.is_initialized():
             self._begin(ray)
-        self._run = ray.remote(num_cpus=1, max_retries=0)(execute_there)
+        self._run = ray.remote(num_cpus=1, max_retries=0, num_returns='streaming')(execute_there)
         self._most = self._settings.in_flight or max(
             1, int(_EACH * ray.cluster_resources().get('CPU', 1)))
         return self
@@ -153,7 +145,6 @@ class OnRay(Engine):
         """Yield what each task came to; see ``Engine``."""
         ordered = list(tasks)
         self._outcomes, self._lanes = InOrder(), deque(lanes_of(ordered))
-        self._again.clear()
         while self._outcomes.next < len(ordered):
             self._feed(is_wanted)
             if self._outcomes.is_stuck:
@@ -166,8 +157,8 @@ class OnRay(Engine):
         if self._flights:
             ended, _ = self._ray.wait(list(self._flights), num_returns=len(self._flights),
                                       timeout=0)
-            for flight in ended:
-                self._take(flight)
+            for results in ended:
+                self._take(results)
         yield from self._outcomes.rest(lambda done: done)
 
     def _feed(self, is_wanted: IsWanted) -> None:
@@ -179,94 +170,102 @@ class OnRay(Engine):
                 return
             self._lanes.popleft()
             if is_wanted(lane.tasks[0][1]):
-                self._send(Flight(lane))
+                self._send(lane)
             else:
                 for place, _ in lane.tasks:
                     self._outcomes.leave_out(place)
 
-    def _send(self, flight: Flight) -> None:
-        task = flight.lane.tasks[0][1]
+    def _send(self, lane: Lane) -> None:
+        """Let the cluster execute a lane; each result has arrived before the next trial begins."""
+        task = lane.tasks[0][1]
         setup, key, sent = self._setups.get(id(task.setup), (None, '', None))
         if setup is None:
             key = f'{self._id}-{len(self._setups)}'
             sent = self._ray.put(task.setup)
             self._setups[id(task.setup)] = task.setup, key, sent
         steps = [Step(one.trial, one.folder is not None, one.wants, one.is_counted)
-                 for _, one in flight.lane.tasks]
-        place = self._run.options(name=task.trial.trial_id).remote(
+                 for _, one in lane.tasks]
+        one_by_one = {'_generator_backpressure_num_objects': 1} if len(steps) > 1 else {}
+        if lane.tries:  # no process that has executed some of it may go on with its controller
+            key = f'{key}-{lane.tries.total()}'
+        results = self._run.options(name=task.trial.trial_id, **one_by_one).remote(
             key, sent, steps, self._settings.records, versions()['safety_scenarios'])
-        self._flights[place] = flight
+        self._flights[results] = lane
 
     def _hear(self) -> None:
-        """Wait until a task has ended; Ctrl-C comes in between."""
+        """Wait until a trial has ended; Ctrl-C comes in between."""
         ended: list[Any] = []
         while not ended:
             ended, _ = self._ray.wait(list(self._flights), num_returns=1, timeout=_WAIT_S)
-        for flight in ended:
-            self._take(flight)
+        for results in ended:
+            self._take(results)
 
-    def _take(self, place: Any) -> None:
-        """Take what a task came to; one that was lost with its machine is sent once more."""
-        flight = self._flights.pop(place)
+    def _take(self, results: Any) -> None:
+        """Take what the next trial of a lane came to, or that its machine or process was lost."""
+        lane = self._flights[results]
         try:
-            sent: list[Sent] = self._ray.get(place)
+            sent: Sent = self._ray.get(next(results))
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause if isinstance(error.cause, Exception) else error from None
         except self._ray.exceptions.RayError as error:
-            of_process = (self._ray.exceptions.WorkerCrashedError,
-                          self._ray.exceptions.OutOfMemoryError)
-            self._lose(flight, type(error).__name__, may_be_model=isinstance(
-                error, of_process) and holds_model(flight.lane.tasks[0][1]))
+            del self._flights[results]
+            self._lose(lane, error)
             return
-        for (number, task), one in zip(flight.lane.tasks, sent, strict=True):
-            done = one.done
-            if isinstance(done, TrialDone) and not done.began and len(sent) == 1 \
-                    and task.is_counted and not _is_unbound(task) and not self._again[number]:
-                self._again[number] += 1
-                self.retried.append(f'{task.trial.trial_id}: run again: it could not begin: '
-                                    f'{done.result.reason[:200]}')
-                self._send(flight)
-                return
-            self._outcomes.put(number, task, _arrived(task, one))
+        place, task = lane.tasks.popleft()
+        lane.executed.append(task)
+        if not lane.tasks:
+            del self._flights[results]
+        self._outcomes.put(place, task, _arrived(task, sent))
 
-    def _lose(self, flight: Flight, how: str, *, may_be_model: bool) -> None:
+    def _lose(self, lane: Lane, error: Exception) -> None:
         """
-        Execute the trials of a task that was lost again, a number of times.
+        Execute a trial that was lost again, a number of times.
 
-        :param may_be_model: whether the controller may have ended the process: that is what its
-            trial came to, and it is not tried again
+        If the controller may have ended the process, that is what its trial came to.
         """
-        names = ', '.join(task.trial.trial_id for _, task in list(flight.lane.tasks)[:3])
-        if flight.tries <= self._settings.retries and not may_be_model:
-            flight.tries += 1
-            self.retried.append(f'{names}: run again: its machine or process was lost ({how})')
-            self._send(flight)
-            return
-        for number, task in flight.lane.tasks:
-            self._outcomes.put(number, task, lost(task, (
-                f'the machine or process of the trial was lost ({how})'
-                + (f', each of {flight.tries} times' if flight.tries > 1 else ''))))
-
-
-def _is_unbound(task: TrialTask) -> bool:
-    return bool(getattr(task.trial.scenario.body, 'not_runnable', ()))
+        place, task = lane.tasks.popleft()
+        name, tries = task.trial.trial_id, lane.count_try(place, task)
+        how = f'machine or process was lost ({type(error).__name__})'
+        may_be_model = holds_model(task) and isinstance(error, (
+            self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.OutOfMemoryError))
+        if tries <= self._settings.retries and not may_be_model:
+            self.retried.append(f'{name}: run again: its {how}')
+            lane.tasks.appendleft((place, task))
+        else:
+            self._outcomes.lose(lane, place, task, f"the trial's {how}" + (
+                f', each of {tries} times' if tries > 1 else ''))
+        if lane.tasks:
+            lane.begin_again()
+            self._send(lane)
 
 
 def _arrived(task: TrialTask, sent: Sent) -> TrialDone | Raised:
-    """Write the files of a trial into the folder of its campaign."""
+    """
+    Write the files of a trial into the folder of its campaign, its journal last.
+
+    :raises TraceError: the record is of another campaign; nothing of it is left in the folder
+    """
     done, folder = sent.done, task.folder
     if isinstance(done, Raised) or folder is None:
         return done
-    for name, content in sent.files.items():
-        write_whole(folder / name, content)
+    files, path = dict(sent.files), None
+    if done.record_path is not None and done.record_path.as_posix() in files:
+        path = folder / done.record_path
+        write_whole(unfinished(path), files.pop(done.record_path.as_posix()))
+        try:
+            refuse_record_of_another(task, unfinished(path))
+        except TraceError:
+            unfinished(path).unlink()
+            raise
+    for name, content in files.items():
+        write_whole(folder / name, content, is_synced=False)
     for name, content in sent.logs.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         with (folder / name).open('ab') as file:
             file.write(content)
-    path = None if done.record_path is None else folder / done.record_path
-    if path is not None and path.exists():
-        refuse_record_of_another(task, path)
-    return replace(done, record_path=path if path is not None and path.exists() else None,
+    if path is not None:
+        unfinished(path).replace(path)
+    return replace(done, record_path=path,
                    record=done.record.model_copy(update={'trial': task.trial}))
 
 
@@ -283,7 +282,7 @@ def _folder(key: str) -> Path:
 
 
 def execute_there(key: str, setup: TrialSetup, steps: list[Step], records: str,
-                  version: str | None) -> list[Sent]:
+                  version: str | None) -> Iterator[Sent]:
     """
     Execute trials in a process of the cluster, one after the other.
 
@@ -299,8 +298,9 @@ def execute_there(key: str, setup: TrialSetup, steps: list[Step], records: str,
     folder = _folder(key)
     folder.mkdir(mode=0o700, exist_ok=True)
     try:
-        return [_sent(key, TrialTask(setup, step.trial, folder if step.has_folder else None,
-                                     step.wants, step.is_counted), records) for step in steps]
+        for step in steps:
+            yield _sent(key, TrialTask(setup, step.trial, folder if step.has_folder else None,
+                                       step.wants, step.is_counted), records)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -3,7 +3,7 @@
 
 """Which tasks one process executes one after the other, and outcomes that wait their turn."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from safety_scenarios.campaign.engines.engine import IsWanted, Outcome
 from safety_scenarios.campaign.folder.files import remove_trial
 from safety_scenarios.campaign.plan import TrialTask, Wants
-from safety_scenarios.campaign.trials import TrialDone
+from safety_scenarios.campaign.trials import lost, TrialDone
 
 AGAIN = -1
 """Place of a task that was executed already, and is for what comes after it."""
@@ -31,6 +31,13 @@ class Lane:
     tasks: deque[tuple[int, TrialTask]]
     executed: list[TrialTask] = field(default_factory=list)
     """What the process that has it has executed of it."""
+    tries: Counter[tuple[int, str]] = field(default_factory=Counter)
+    """How often a process ended that was executing it, by place and trial id."""
+
+    def count_try(self, place: int, task: TrialTask) -> int:
+        """Count that a process has ended that was executing a task, and return how many have."""
+        self.tries[place, task.trial.trial_id] += 1
+        return self.tries[place, task.trial.trial_id]
 
     def begin_again(self) -> None:
         """Let the next process execute first what later trials of the lane may depend on."""
@@ -87,6 +94,20 @@ class InOrder:
             self._ready[place] = task, done
         elif isinstance(done, Raised):
             raise done.error
+
+    def lose(self, lane: Lane, place: int, task: TrialTask, why: str) -> None:
+        """
+        Keep that the process of a task has ended, so that the task came to nothing.
+
+        If it was executed again only for the trials after it, none of these can be executed.
+        """
+        if place != AGAIN:
+            self.put(place, task, lost(task, why))
+            return
+        for later, rest in lane.tasks:
+            self.put(later, rest, lost(rest, f'it depends on {task.trial.trial_id}, which could '
+                                             f'not be executed again: {why}'))
+        lane.tasks.clear()
 
     def leave_out(self, place: int) -> None:
         """Note that a task is not wanted any more."""

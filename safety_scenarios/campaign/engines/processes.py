@@ -11,7 +11,7 @@ executed once more, unless the controller runs in that process and may have ende
 came to is never asked for again.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from safety_scenarios.campaign.engines.ordering import (
 from safety_scenarios.campaign.engines.worker import Ordered
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.signals import uninterrupted
-from safety_scenarios.campaign.trials import lost, TrialDone
+from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.trial.links.child_process import end_of, error_output
 
@@ -89,7 +89,6 @@ class Processes(Engine):
         self._workers: list[Worker] = []
         self._lanes: deque[Lane] = deque()
         self._outcomes = InOrder()
-        self._tries: Counter[int] = Counter()
         self._campaigns: dict[int, tuple[int, TrialSetup]] = {}
         """By the id of the setup, which is kept for that."""
         self._is_wanted: IsWanted = all_wanted
@@ -99,7 +98,6 @@ class Processes(Engine):
         """Yield what each task came to; see ``Engine``."""
         ordered = list(tasks)
         self._is_wanted, self._outcomes = is_wanted, InOrder()
-        self._tries.clear()
         self._lanes = deque(lanes_of(ordered))
         while self._outcomes.next < len(ordered):
             with uninterrupted():
@@ -231,16 +229,15 @@ class Processes(Engine):
         lane = worker.lane
         if lane is None:  # interrupted, and nothing was measured
             return
-        self._tries[place] += 1
         is_killed = worker.process.returncode == -signal.SIGKILL
         most = MOST_TRIES if is_killed and not holds_model(task) else 1
-        if self._tries[place] < most:
+        if lane.count_try(place, task) < most:
             self.retried.append(f'{task.trial.trial_id}: run again: its process ended with {how}')
             lane.tasks.appendleft((place, task))
         else:
-            self._outcomes.put(place, task, lost(task, (
+            self._outcomes.lose(lane, place, task, (
                 f'the process of the trial ended with {how}'
-                + (f', each of {most} times' if most > 1 else ''))))
+                + (f', each of {most} times' if most > 1 else '')))
         self._begin_lane_again(lane)
 
     def _drop(self, worker: Worker) -> None:

@@ -8,6 +8,7 @@ Trace writers are found by name: kind ``traces`` of the registry.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
 import hashlib
@@ -130,7 +131,7 @@ class AreTrace(Observer):
         text = io.StringIO()
         self._write(text, record, result)
         write_whole(self._folder / trace_path(record.trial.trial_id),
-                    compressed(text.getvalue().encode()))
+                    compressed(text.getvalue().encode()), is_synced=False)
 
 
 def counts_for_terms(setting: str) -> bool:
@@ -271,27 +272,43 @@ def new_in_runs(what: str = '') -> Path:
     return Path('runs') / datetime.now(timezone.utc).strftime(f'{what}%Y%m%d-%H%M%S-%f')
 
 
-def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None]) -> None:
+def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None], *,
+                is_synced: bool = True) -> None:
     """
     Write a file that is whole or absent, whatever happens meanwhile.
 
     :param content: text without its last line's end, or what writes it; or all bytes
+    :param is_synced: also if the power is lost; False for what a record gives again
     :raises TraceError: the disk is full, or the folder is gone
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(path.name + '.part')
-        if isinstance(content, bytes):
-            unfinished.write_bytes(content)
-        else:
-            with unfinished.open('w', encoding='utf-8') as file:
-                if isinstance(content, str):
-                    file.write(content + '\n')
-                else:
-                    content(file)
+        with unfinished.open('wb') as file, io.TextIOWrapper(file, 'utf-8') as text:
+            if isinstance(content, bytes):
+                file.write(content)
+            elif isinstance(content, str):
+                text.write(content + '\n')
+            else:
+                content(text)
+            text.flush()
+            if is_synced:
+                os.fsync(file.fileno())
         os.replace(unfinished, path)
+        if is_synced:
+            sync_names(path.parent)
     except OSError as error:
         raise unwritten(path, error) from error
+
+
+def sync_names(folder: Path) -> None:
+    """Let the disk take the names of the files in a folder, where its file system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def unwritten(path: Path, error: OSError) -> TraceError:

@@ -13,6 +13,7 @@ from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+import errno
 import fcntl
 import hashlib
 import json
@@ -25,6 +26,7 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import (
     hashed,
+    sync_names,
     TrialFiles,
     unwritten,
     write_whole,
@@ -95,6 +97,7 @@ class RunFolder(Observer):
         self._files = files
         self._synced_s = 0.0
         self._known: dict[str, str] = {}
+        self._unsynced: set[Path] = set()
         self._lines = None if resume else hashlib.sha256()
         self._has_ended = False
         try:
@@ -144,6 +147,7 @@ class RunFolder(Observer):
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._known |= written
+        self._unsynced |= {(self.folder / name).parent for name in written}
         line = result.model_dump_json() + '\n'
         try:
             if self._lines is None:  # what a crash left is tidied by now
@@ -163,7 +167,21 @@ class RunFolder(Observer):
         self._has_ended = True
 
     def _sync(self) -> None:
-        os.fsync(self._trials.fileno())
+        """
+        Let the disk take the names of records, each of which it has, and then the lines.
+
+        :raises TraceError: it does not, or the folder was removed or replaced meanwhile
+        """
+        place = self.folder / TRIALS
+        for folder in self._unsynced:
+            sync_names(folder)
+        self._unsynced.clear()
+        try:
+            os.fsync(self._trials.fileno())
+            if not os.path.samestat(os.fstat(self._trials.fileno()), place.stat()):
+                raise OSError(errno.ESTALE, 'it was replaced by another file')
+        except OSError as error:
+            raise unwritten(place, error) from error
         self._synced_s = time.monotonic()
 
     def close(self) -> None:

@@ -238,7 +238,7 @@ class _Judging:
                                f'Run campaign repair', trial_id)
         else:
             self._compare(line, known)
-            self._look_at_trace(trial_id, record, known)
+        self._look_at_trace(trial_id, record, known)
         self._look_at_recording(trial_id, record)
         after = self._changed(planned, record, known)
         before = known if line is None else line.result

@@ -3,7 +3,7 @@
 
 """Finishing what a crash has left of a campaign."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -14,11 +14,14 @@ from safety_scenarios.campaign.folder.files import (
     journal_path,
     journal_writer,
     plan_sha256,
+    RECORDINGS,
+    trace_path,
     TrialFiles,
 )
 from safety_scenarios.campaign.folder.folder import (
     MANIFEST,
     note_repair,
+    REPAIRS,
     RunFolder,
     settings_of,
     SUMMARY,
@@ -26,15 +29,19 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import TraceError
-from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.evaluate import evaluate, not_run
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
-from safety_scenarios.trial.gzip_lines import read_gzip
-from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED
+from safety_scenarios.trial.chain import break_in
+from safety_scenarios.trial.gzip_lines import lines_in, read_gzip
+from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED, unfinished
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import TraceContext
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Trial, TrialRecord
 
+DAMAGED = 'damaged'
+"""Folder of the files of trials whose records could not be relied on, by trial id."""
 _KILLED = 'the process was killed during the trial'
 
 
@@ -42,8 +49,10 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
     """
     Finish what a crash has left: every finished trial gets its line, the one that ran its verdict.
 
-    A trial that was killed is INCONCLUSIVE, as one that was interrupted. What the campaign comes
-    to is judged from the records anew, and whatever does not agree with them stays as it is.
+    A trial that was killed is INCONCLUSIVE, as one that was interrupted. One whose record cannot
+    be read has no result any more: its files are set aside, and no new trial may take its place.
+    What the campaign comes to is judged from the records anew, and whatever does not agree with
+    them stays as it is.
 
     :return: every trial judged again, and what was done
     :raises SettingsError: a campaign is still running in the folder, or it is none
@@ -58,7 +67,11 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
                                       plan_sha256(settings.plan), settings.version,
                                       settings.sut))
     with closing(RunFolder(files, resume=True)) as out:
-        _cut_half_line(folder, done)
+        if cut_half_line(folder):
+            done.append(f'{TRIALS}: half a line at its end was cut')
+        found = rejudge(folder, has_ended=False)
+        done += _set_aside(folder, found)
+        done += write_traces_again(folder, found)
         evidence = evidence_of(folder, has_ended=False)
         _finish(out, evidence, settings.run.judged_by, done)
         for path in sorted(folder.rglob(f'*{UNFINISHED}')):
@@ -98,8 +111,11 @@ def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -
             record = read_journal(journal, registry.resolve, planned=planned)
             text = f'had no line in {TRIALS} yet, '
         elif partial.exists() and b'\n' in read_gzip(partial)[0]:  # else no trial had begun
-            record = killed(read_journal(partial, registry.resolve, partial=True,
-                                         planned=planned))
+            try:
+                record = killed(read_journal(partial, registry.resolve, partial=True,
+                                             planned=planned, damage=[]))
+            except TraceError:  # not even its plan was on the disk
+                continue
             partial.unlink()
             [sink] = out.sinks(record.trial)
             for event in record.events:
@@ -112,15 +128,94 @@ def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -
         done.append(f'{trial_id}: {text}{result.verdict.value}')
 
 
-def _cut_half_line(folder: Path, done: list[str]) -> None:
-    """Cut half a line at the end of the results; its trial has its journal."""
+def cut_half_line(folder: Path) -> bool:
+    """Cut half a line at the end of the results, and return whether there was one."""
     path = folder / TRIALS
     data = path.read_bytes()
     whole = data[:data.rfind(b'\n') + 1]
     if len(whole) < len(data):
         with path.open('r+b') as file:
             file.truncate(len(whole))
-        done.append(f'{TRIALS}: half a line at its end was cut')
+    return len(whole) < len(data)
+
+
+def keep_lines(folder: Path, lines: Iterable[bytes]) -> None:
+    """Write the results that are kept; in place, because the file is the lock of the folder."""
+    with (folder / TRIALS).open('r+b') as file:
+        file.write(b''.join(line + b'\n' for line in lines))
+        file.truncate()
+
+
+def unreadable(folder: Path, found: Rejudging) -> Mapping[str, str]:
+    """
+    Return each trial whose record or recording is missing or damaged, and what is wrong.
+
+    A whole record that does not fit is none of them: what it does not fit may have been changed.
+    """
+    judged = {trial.before.trial_id for trial in found}
+    return {flaw.trial_id: str(flaw) for flaw in reversed(found.flaws) if flaw.trial_id and (
+        flaw.place == f'{RECORDINGS}/{flaw.trial_id}' or flaw.trial_id not in judged
+        and flaw.place.startswith(journal_path(flaw.trial_id))
+        and _is_damaged(folder / journal_path(flaw.trial_id)))}
+
+
+def _is_damaged(journal: Path) -> bool:
+    """Return whether a journal is missing, cut, or not as it was written."""
+    try:
+        return bool(read_gzip(journal)[1]) or break_in(lines_in(journal)) is not None
+    except FileNotFoundError:
+        return not unfinished(journal).exists()
+    except OSError:
+        return False
+
+
+def lost_traces(folder: Path, found: Rejudging) -> Sequence[str]:
+    """Return trials of which the trace is missing or cut; one that was changed is whole."""
+    return [flaw.trial_id for flaw in found.flaws if flaw.trial_id
+            and flaw.place == trace_path(flaw.trial_id)
+            and (not (folder / flaw.place).exists() or read_gzip(folder / flaw.place)[1])]
+
+
+def write_traces_again(folder: Path, found: Rejudging) -> Iterator[str]:
+    """Write the traces that a crash has lost, from their records, and yield which they are."""
+    run = settings_of(folder).run
+    trace = AreTrace(TraceContext(run, folder, None, run.names.full))
+    for trial_id in lost_traces(folder, found):
+        record = read_journal(folder / journal_path(trial_id), registry.resolve)
+        by = run.judged_by
+        trace.trial_ended(record, evaluate(record, by.gate, by.words, by.subject))
+        yield f'{trace_path(trial_id)}: was missing or cut, written again from the record'
+
+
+def _set_aside(folder: Path, found: Rejudging) -> Iterator[str]:
+    """
+    Take the files and the line of trials away whose records cannot be read, and yield why.
+
+    A new trial in place of such a one could hide its failure; see ``set_aside``.
+    """
+    lines = evidence_of(folder, has_ended=False).lines
+    texts = dict(enumerate((folder / TRIALS).read_bytes().split(b'\n')[:-1], 1))
+    for trial_id, why in unreadable(folder, found).items():
+        line = lines.get(trial_id)
+        target = folder / DAMAGED / trial_id
+        target.mkdir(parents=True, exist_ok=True)
+        with (target / TRIALS).open('ab') as file:  # so that the folder is never empty
+            file.write(b'' if line is None else texts.pop(line.number) + b'\n')
+        for name in (journal_path(trial_id), trace_path(trial_id), f'{RECORDINGS}/{trial_id}'):
+            if (folder / name).exists():
+                (folder / name).rename(target / Path(name).name)
+        yield (f'{trial_id}: ERROR: its record cannot be relied on, and is in '
+               f'{DAMAGED}/{trial_id} now: {why}. Its result was '
+               + ('not known' if line is None else line.result.verdict.value))
+    keep_lines(folder, texts.values())
+
+
+def set_aside(folder: Path, trials: Iterable[Trial]) -> Mapping[str, TrialResult]:
+    """Return trials whose records were set aside, and the result that each has for ever."""
+    return {trial.trial_id: not_run(trial, TraceError(
+        f'it was run, and its record cannot be relied on: see {REPAIRS} and '
+        f'{DAMAGED}/{trial.trial_id}')) for trial in trials
+        if (folder / DAMAGED / trial.trial_id).exists()}
 
 
 def killed(record: TrialRecord) -> TrialRecord:

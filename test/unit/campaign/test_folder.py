@@ -3,11 +3,16 @@
 
 """What a controller says must not break the lines of the results."""
 
+from contextlib import closing
+import os
+from pathlib import Path
 import resource
+import shutil
 
 import pytest
-from safety_scenarios.campaign.folder.files import TrialFiles
+from safety_scenarios.campaign.folder.files import journal_path, TrialFiles, write_whole
 from safety_scenarios.campaign.folder.folder import lines_of, read_trials, RunFolder
+from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from unit.records import reacting, record
@@ -36,3 +41,39 @@ def test_a_line_that_did_not_fit_is_an_error_with_its_path_when_the_folder_is_cl
             folder.close()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_loss_of_power_costs_no_whole_file_and_no_record_of_a_trial_with_a_line(
+        tmp_path, monkeypatch):
+    synced: list[str] = []
+    real = os.fsync
+
+    def sync(descriptor):
+        synced.append(Path(os.readlink(f'/proc/self/fd/{descriptor}')).name)
+        real(descriptor)
+    monkeypatch.setattr(os, 'fsync', sync)
+    write_whole(tmp_path / 'whole', 'text')
+    assert synced == ['whole.part', tmp_path.name]
+    found = record(reacting(150))
+    name = found.trial.trial_id
+    folder = RunFolder(TrialFiles(tmp_path / 'run', []))
+    synced.clear()
+    folder.sinks(found.trial)
+    folder.trial_ended(found, evaluate(found))
+    assert synced == [f'{name}.events.jsonl.gz.part', Path(journal_path(name)).parent.name,
+                      'trials.jsonl']
+    folder.close()
+
+
+@pytest.mark.parametrize('goes_on', [False, True])
+def test_a_folder_that_is_removed_while_the_campaign_runs_is_told(tmp_path, goes_on):
+    found = record(reacting(150))
+    with closing(RunFolder(TrialFiles(tmp_path / 'run', []))) as folder, \
+            pytest.raises(TraceError, match='trials.jsonl: cannot be written'):
+        shutil.rmtree(tmp_path / 'run')
+        if goes_on:  # somebody made another one
+            (tmp_path / 'run').mkdir()
+            (tmp_path / 'run' / 'trials.jsonl').touch()
+        folder.trial_ended(found, evaluate(found))
+        folder.campaign_ended(summarise([evaluate(found)], controller='mine', seed=0, planned=1,
+                                        interrupted=False))

@@ -3,8 +3,10 @@
 
 """The journal gives back what was put in, and says when it cannot."""
 
+import errno
 import gzip
 import math
+import os
 from pathlib import Path
 import time
 
@@ -234,6 +236,22 @@ def test_a_full_disk_is_told_when_the_trial_has_ended(tmp_path, monkeypatch):
         journal.close(found)
     assert full.closed
     assert not (tmp_path / 'a').exists()
+
+
+def test_a_journal_gets_its_name_when_the_disk_has_it_and_not_if_it_has_not(
+        tmp_path, monkeypatch):
+    path, found = tmp_path / 'a', record(reacting(150))
+    names: list[bool] = []
+    monkeypatch.setattr(os, 'fsync', lambda descriptor: names.append(path.exists()))
+    written(path, found)
+    assert names == [False] and path.exists()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, 'No space left on device')
+    monkeypatch.setattr(os, 'fsync', full)
+    with pytest.raises(TraceError, match='No space left'):
+        written(tmp_path / 'b', found)
+    assert not (tmp_path / 'b').exists()
 
 
 def test_an_event_that_cannot_be_written_is_told(tmp_path):

@@ -7,11 +7,13 @@ from dataclasses import replace
 from multiprocessing.connection import wait
 import os
 from pathlib import Path
+import signal
+from types import SimpleNamespace
 
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.engines.ordering import AGAIN, forget, InOrder, lanes_of
-from safety_scenarios.campaign.engines.processes import Processes
+from safety_scenarios.campaign.engines.processes import Processes, Worker
 from safety_scenarios.campaign.engines.worker import portable_error
 from safety_scenarios.campaign.jobs import cores_of, job_refusals
 from safety_scenarios.campaign.plan import plan_campaign
@@ -40,7 +42,7 @@ def one(tmp_path_factory):
 
 def plan(folder: Path | None = None, **more):
     chosen = settings(Path('out'), **more)
-    return plan_campaign(chosen, load_scenarios(SCENARIOS).scenarios, folder=folder)
+    return plan_campaign(chosen, load_scenarios(chosen.scenarios).scenarios, folder=folder)
 
 
 @pytest.mark.slow
@@ -241,6 +243,21 @@ def test_a_lane_whose_process_was_lost_repeats_what_came_before_without_counting
     lane.begin_again()
     assert [(place, task.is_counted) for place, task in lane.tasks] == [
         (AGAIN, False), (1, True), (2, True)]
+
+
+def test_trials_are_errors_if_one_that_they_depend_on_cannot_be_executed_again(monkeypatch):
+    engine, tasks = Processes(1), plan(keep_controller=True, scenarios=('SCN-R-101',)).tasks
+    [lane] = lanes_of(tasks)
+    lane.executed = [lane.tasks.popleft()[1]]
+    lane.begin_again()
+    monkeypatch.setattr(engine, '_drop', lambda worker: None)
+    for _ in range(2):  # the kernel kills the next process too
+        killed = SimpleNamespace(returncode=-signal.SIGKILL)
+        engine._lose(Worker(killed, None, -1, (), lane=lane, running=lane.tasks.popleft()))
+    engine._outcomes.leave_out(0)
+    found = [done.result for _, done in engine._outcomes.due(lambda task: True)]
+    assert [one.verdict for one in found] == [Verdict.ERROR, Verdict.ERROR] and not lane.tasks
+    assert f'depends on {tasks[0].trial.trial_id}' in found[0].reason
 
 
 def test_outcomes_wait_for_those_before_them():

@@ -3,19 +3,23 @@
 
 """A campaign that was cut off comes to what it would have come to, or is refused by name."""
 
+from contextlib import suppress
 import json
 import shutil
 
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import remove_trial
+from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.resuming import ordinal, run_suffix
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.trial.session import Observer
 from unit.campaign.engines.scaled import campaign, go_on, left, settings
+from unzipped import content, read_text, write_text
 
 TRIALS = 'trials.jsonl'
 
@@ -78,13 +82,81 @@ def test_a_line_behind_a_trial_that_was_interrupted_is_kept(whole, tmp_path):
     assert left(folder)['trials'] == left(whole)['trials']
 
 
-def test_a_damaged_complete_record_without_a_line_is_refused(whole, tmp_path):
-    folder = cut(whole, tmp_path / 'run', 2, are_complete=True)
+@pytest.mark.parametrize('damage', [
+    lambda journal: journal.write_bytes(journal.read_bytes()[:-200]),
+    lambda journal: journal.write_bytes(b''),
+    lambda journal: write_text(journal, read_text(journal).replace('"command"', '"feedback"',
+                                                                   1))])
+@pytest.mark.parametrize('lines', [2, 5])
+def test_a_trial_whose_record_is_damaged_is_an_error_for_ever_and_the_others_go_on(
+        whole, tmp_path, lines, damage):
+    folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
     journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
-    journal.write_bytes(journal.read_bytes()[:-200])
-    with pytest.raises(TraceError, match='cannot be resumed'):
+    name = journal.name.removesuffix('.events.jsonl.gz')
+    damage(journal)
+    with pytest.raises(TraceError, match=f'cannot be resumed: .*Put {name} back from a copy'):
         go_on(folder)
     assert journal.exists()
+    found, done = repair(folder)
+    assert found.summary.exit_code == 3 and f'{name}: ERROR: its record' in ''.join(done)
+    summary = go_on(folder)
+    assert summary.verdicts == {'PASS': 5, 'ERROR': 1} and summary.exit_code == 3
+    assert any(f'is in damaged/{name} now' in text and (
+        'result was PASS' if lines == 5 else 'result was not known') in text
+        for text in summary.repaired)
+    assert (folder / 'damaged' / name / journal.name).exists() and verify(folder) == []
+    again = rejudge(folder)
+    assert again.flaws == () and again.summary == summary
+    assert [one.trial_id for one in read_trials(folder)] == [
+        one.trial_id for one in read_trials(whole)]
+
+
+@pytest.mark.parametrize('lines', [2, 6])
+def test_a_whole_record_of_another_campaign_is_neither_run_again_nor_set_aside(
+        whole, tmp_path, lines):
+    folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
+    journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
+    write_text(journal, read_text(journal).replace('"campaign":"', '"campaign":"a', 1))
+    with pytest.raises(TraceError, match='a campaign with other terms.*run the campaign again'):
+        go_on(folder)
+    with suppress(TraceError):
+        assert repair(folder)[0].summary.exit_code == 3
+    assert journal.exists() and not (folder / 'damaged').exists()
+
+
+def test_a_record_that_is_missing_behind_its_line_is_not_replaced_by_another(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 5)
+    [first, *_] = (folder / TRIALS).read_text().splitlines()
+    name = json.loads(first)['trial_id']
+    remove_trial(folder, name)
+    with pytest.raises(TraceError, match=f'Put {name} back from a copy'):
+        go_on(folder)
+    repair(folder)
+    summary = go_on(folder)
+    assert summary.verdicts == {'PASS': 5, 'ERROR': 1}
+    assert (folder / 'damaged' / name / TRIALS).read_text() == f'{first}\n'
+
+
+@pytest.mark.parametrize('lines', [0, 6])
+def test_a_trace_that_a_crash_has_lost_is_written_again(whole, tmp_path, lines):
+    folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
+    lost, cut_off = sorted((folder / 'traces').rglob('*.json.gz'))[:2]
+    lost.unlink()
+    cut_off.write_bytes(cut_off.read_bytes()[:100])
+    summary = go_on(folder)
+    assert left(folder)['trials'] == left(whole)['trials'] and rejudge(folder).flaws == ()
+    for path in (lost, cut_off):
+        assert content(path) == content(whole / path.relative_to(folder))
+        assert any(path.name in text and 'written again' in text for text in summary.repaired)
+
+
+@pytest.mark.parametrize('lines', [0, 6])
+def test_a_trace_that_was_changed_is_refused(whole, tmp_path, lines):
+    folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
+    [path, *_] = sorted((folder / 'traces').rglob('*.json.gz'))
+    write_text(path, read_text(path).replace('"', "'", 1))
+    with pytest.raises(TraceError, match='cannot be resumed: .*is another than its record'):
+        go_on(folder)
 
 
 @pytest.mark.parametrize('lines', [0, 4, 6])

@@ -11,11 +11,12 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.shards import part_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.scenario.settings import RunSettings
-from unit.campaign.engines.scaled import campaign, left
+from unit.campaign.engines.scaled import campaign, go_on, left
 
 
 @pytest.fixture(scope='module')
@@ -68,6 +69,21 @@ def test_a_shard_that_was_changed_or_did_not_end_is_refused(shards, tmp_path):
     (tmp_path / '2' / 'campaign.json').unlink()
     with pytest.raises(SettingsError, match='did not end. Go on with it by run --resume'):
         merge([tmp_path / '1', tmp_path / '2', tmp_path / '3'], tmp_path / 'out')
+
+
+def test_a_shard_that_was_repaired_and_resumed_states_it_in_the_whole(shards, tmp_path):
+    shutil.copytree(shards[1], tmp_path / 'cut')
+    for name in ('campaign.json', 'manifest.json'):
+        (tmp_path / 'cut' / name).unlink()
+    [journal, *_] = sorted((tmp_path / 'cut').rglob('*.events.jsonl.gz'))
+    journal.write_bytes(b'')
+    repair(tmp_path / 'cut')
+    go_on(tmp_path / 'cut')
+    summary = merge([shards[0], tmp_path / 'cut', shards[2]], tmp_path / 'whole')
+    assert summary.verdicts == {'PASS': 5, 'ERROR': 1} and len(summary.repaired) == 2
+    assert len(list((tmp_path / 'whole' / 'damaged').rglob(journal.name))) == 1
+    found = rejudge(tmp_path / 'whole')
+    assert found.flaws == () and found.summary == summary
 
 
 def test_an_output_in_a_shard_is_refused_and_leaves_it_as_it_is(shards):

@@ -283,6 +283,15 @@ def test_a_lock_that_was_removed_is_missed(plain, tmp_path, capsys):
     assert 'it was removed after the run' in capsys.readouterr().err
 
 
+def test_a_junit_file_that_would_show_sealed_results_is_refused(tmp_path, capsys):
+    file = designed(tmp_path, 'blind: true\n')
+    lock_design(file)
+    assert main(['run', '--design', str(file), '--output', str(tmp_path / 'run'), '--junit',
+                 str(tmp_path / 'junit.xml')]) == 2
+    assert 'with a blinded design' in capsys.readouterr().err
+    assert not list(tmp_path.glob('*.xml')) and not (tmp_path / 'run').exists()
+
+
 def test_blinded_arms_have_codes_everywhere_until_they_are_opened(blinded, tmp_path, capsys):
     folder = tmp_path / 'run'
     shutil.copytree(blinded, folder)

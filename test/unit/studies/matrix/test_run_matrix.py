@@ -7,6 +7,7 @@ from contextlib import nullcontext
 import json
 from pathlib import Path
 import shutil
+from xml.etree import ElementTree
 
 import pytest
 from safety_scenarios.campaign.rejudging.rejudge import results_of
@@ -156,7 +157,14 @@ def test_a_matrix_that_was_killed_is_gone_on_with_and_comes_to_the_same(
     shutil.copytree(folder, left)
     cut(left, {'rule': 2, 'late': 0})  # slow had ended
     shutil.rmtree(left / 'late')
-    assert main(['run', QUICK, '--resume', str(left), '--jobs', '2', '-q']) == 0
+    junit = tmp_path / 'junit.xml'
+    assert main(['run', QUICK, '--resume', str(left), '--jobs', '2', '-q', '--junit',
+                 str(junit)]) == 0
+    suites = ElementTree.fromstring(junit.read_bytes())  # also the arm that had ended
+    assert [suite.get('name') for suite in suites] == [*ARMS]
+    assert (suites.get('tests'), suites.get('failures'), suites.get('errors')) == ('12', '0', '0')
+    [told, *_] = suites.findall('testsuite/testcase/system-out')
+    assert told.text.startswith('FAIL: ') and 'This arm does not count' in told.text
     assert MatrixSummary.model_validate_json((left / 'matrix.json').read_bytes()) == summary
     for arm in ARMS:
         assert (left / arm / 'trials.jsonl').read_bytes() == (
@@ -198,14 +206,21 @@ def test_a_changed_result_of_an_arm_is_named_and_no_arm_of_it_passes(whole, tmp_
 
 def test_several_controllers_on_the_command_line_are_arms(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv('SAFETY_SCENARIOS_REPORT', 'off')
+    junit = tmp_path / 'junit.xml'
     code = main(['run', QUICK, '--link', 'loopback', '--words', 'patterns', '--seed', '5',
                  '--controller', 'rule_based', '--controller', 'never_stop', '--json',
-                 '--output', str(tmp_path / 'm')])
+                 '--output', str(tmp_path / 'm'), '--junit', str(junit)])
     found = json.loads(capsys.readouterr().out)
+    assert [suite.get('failures') for suite in ElementTree.fromstring(junit.read_bytes())] == [
+        '0', '1'] and not list(tmp_path.glob('*.*.xml'))
     assert code == found['exit_code'] == 1
     assert [arm['name'] for arm in found['arms']] == ['rule_based', 'never_stop']
     matrix, _ = read_matrix(tmp_path / 'm' / 'matrix.yaml')
     assert (matrix.seed, matrix.order, dict(matrix.set)['link']) == (5, 'trial', 'loopback')
+    assert main(['run', QUICK, '--controller', 'late', '--controller', 'never_stop', '--output',
+                 str(tmp_path / 'm'), '--junit', str(junit)]) == 2
+    assert 'is not empty' in junit.read_text(encoding='utf-8')  # no old file is taken for its own
+    assert 'is not empty' in capsys.readouterr().err
     assert main(['run', '--matrix', str(tmp_path / 'm' / 'matrix.yaml')]) == 2
     assert 'quick_person.yaml' in capsys.readouterr().err  # named without its folder
     assert main(['evaluate', str(tmp_path / 'm')]) == 2
