@@ -441,7 +441,8 @@ class PolicyController(ControllerPlugin):
         memory.states.update(states)
 
     def _command(self, action: Action, observation: Observation) -> Command:
-        if action.place == 0:
+        if action.chunk != self._memory.played:
+            self._memory.played = action.chunk
             self._actions.forget()
         found = self._actions.command(action.values, observation)
         if found is None:

@@ -15,6 +15,7 @@ from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.controllers.policies.model import Inference, ModelOptions, PolicyModel
 from safety_scenarios.controllers.policies.policy import policy_class
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from unit.controllers.observations import pose, seen
 from unit.linked import begun
@@ -117,6 +118,16 @@ def test_mean_and_longest_wait_of_the_host_are_those_of_the_formulas(horizon, d_
 def test_the_longest_wait_lasts_until_no_older_chunk_counts(horizon, d_ms, terms):
     found, longest = waits(horizon, d_ms, **terms)
     assert max(found) == longest
+
+
+@for_each('execution', ['synchronous', 'asynchronous'])
+def test_with_each_chunk_a_target_is_taken_from_where_the_joint_is(execution):
+    made = policy(4, 60.0, RobotModel(kind='arm', max_speed=1.0, joints=('9',)),
+                  outputs={'action': {'quantity': 'joint_position'}}, execution=execution)
+    blocked = Message(type='sensor_msgs/msg/JointState', data={'name': ('9',), 'position': (0.0,)})
+    found = [made.decide(seen(tick * PERIOD_MS, human_pose=pose(1.0), joint_states=blocked))
+             for tick in range(60)]
+    assert {one.velocity for one in found if one is not None} == {(1.0,)}
 
 
 @for_each('horizon', [1, 8, 32])
