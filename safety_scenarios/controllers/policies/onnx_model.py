@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 import os
 from pathlib import Path
+import re
 from typing import Any
 
 import numpy
@@ -26,8 +27,9 @@ except ImportError as error:
     raise MissingDependencyError('a policy in an ONNX file', 'onnxruntime',
                                  "pip install 'onnxruntime>=1.18'") from error
 
-_DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(uint8)': 'uint8',
-           'tensor(int64)': 'int64', 'tensor(string)': 'str'}
+_DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(string)': 'str'}
+"""Types that numpy calls otherwise."""
+_TENSOR = re.compile(r'^tensor\((\w+)\)$')
 _QUIET = 3
 """Severity from which onnxruntime writes to standard error."""
 
@@ -104,7 +106,7 @@ class OnnxModel(PolicyModel):
 
 def _tensor(declared: Any) -> Tensor:
     return Tensor(tuple(size if isinstance(size, int) else None for size in declared.shape),
-                  _DTYPES.get(declared.type, declared.type))
+                  _DTYPES.get(declared.type) or _TENSOR.sub(r'\1', declared.type))
 
 
 def _first_line(error: Exception) -> str:
