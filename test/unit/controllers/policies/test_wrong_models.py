@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 import onnx
+import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.result import FALLBACK, TrialResult
@@ -401,15 +402,18 @@ def test_the_reason_is_named_also_where_nothing_is_published(tmp_path):
         assert f'it gave no answer in this trial ({why})' in said
 
 
-def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path):
+@pytest.mark.parametrize(('role', 'hint'), [
+    ('human_psoe', " Did you mean 'human_pose'?"), ('goal_pose', '')])
+def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path, role, hint):
     stops_near(tmp_path / 'policy.onnx', CRUISE, shape=(1, 2))
     contract(tmp_path / 'policy.yaml', inputs={'person': [PERSON, {
-        **PERSON, 'role': 'human_psoe', 'type': 'geometry_msgs/msg/PoseStamped', 'missing': 9.0}]})
+        **PERSON, 'role': role, 'type': 'geometry_msgs/msg/PoseStamped', 'missing': 9.0}]})
     summary = run(RunSettings(scenarios=(str(QUICK),), link='loopback',
                               controller=f'onnx:{tmp_path}/policy.onnx'), [], files=False)
     [row] = [row for row in summary.preflight[0].rows if row.check == 'inputs']
-    assert row.status == 'warn' and row.detail.startswith('no scenario shows human_psoe:')
-    assert "Did you mean 'human_pose'" in row.detail
+    assert (row.status, row.detail) == ('warn', (
+        f'no scenario shows {role}: the policy reads the value of missing there in all '
+        f'trials.{hint}'))
 
 
 def test_each_way_to_be_wrong_is_refused_or_found(tmp_path):
