@@ -83,9 +83,9 @@ def _unseen_roles(scenarios: Sequence[Scenario], link: LinkPlan) -> Iterator[Pre
         names = heard_as(inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
         unseen -= {role for role in unseen if names[role] in known}
     if unseen:
-        names = {*known, *ROLE_TYPES}
-        hints = (did_you_mean(role, names) for role in sorted(unseen - {*ROLE_TYPES})
-                 if any(is_misspelt(role, name) for name in names))  # a goal has a name of its own
+        usual = {*known, *ROLE_TYPES}
+        hints = (did_you_mean(role, usual) for role in sorted(unseen - {*ROLE_TYPES})
+                 if any(is_misspelt(role, name) for name in usual))  # a goal has a name of its own
         yield PreflightRow(check='inputs', status='warn', detail=(
             f'no scenario shows {", ".join(sorted(unseen))}: the policy reads the value of '
             f'missing there in all trials.{"".join(hints)}'))

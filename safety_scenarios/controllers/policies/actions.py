@@ -189,4 +189,5 @@ def _has_truths(given: Any) -> bool:
     """Return whether there is a true or false in lists, where numpy would make numbers of them."""
     if isinstance(given, (list, tuple)):
         return any(_has_truths(one) for one in given)
-    return isinstance(given, bool) or getattr(given, 'dtype', None) == bool
+    return isinstance(given, bool) or (
+        isinstance(given, (numpy.ndarray, numpy.generic)) and given.dtype.kind == 'b')

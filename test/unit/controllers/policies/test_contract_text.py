@@ -68,7 +68,8 @@ def test_texts_and_recurrent_state_have_places_of_their_own():
 
 
 @for_each('name', ['on', 'off', 'yes', 'No', 'null', 'true', 'nan', '~', '1.0', '1e5', 'y', 'a b',
-                   'a\nrobot: arm', 'a: b', '{a}', '"a"\\', 'x # y', '\x7f', 'größe', '🤖', 'w' * 300])
+                   'a\nrobot: arm', 'a: b', '{a}', '"a"\\', 'x # y', '\x7f',
+                   'größe', '🤖', 'w' * 300])
 def test_any_name_of_a_model_is_read_as_it_is(name):
     one, text = Tensor((1, 2), 'float32'), Tensor((1,), 'str')
     made = contract_text('m', {name: one, f'{name} text': text, 'h_in': Tensor((9,), '')},
