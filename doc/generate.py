@@ -141,6 +141,8 @@ def controllers() -> str:
         '([keys](files.md#policy)).'), table(('kind', 'what it runs'), [
             (f'`{name}`', first_sentence(_documented('policies', name)))
             for name in registry.BUILT_IN['policies']]),
+        'A chat model is no policy: `openai:URL#MODEL` is the controller `llm` with that server '
+        'and model, and has no contract.',
         '## Parameters of a policy', _parameters(PolicyController),
         '## Controllers that are wrong on purpose', (
             'The self-test runs them to show that each check can fail. Those made from the '

@@ -11,6 +11,7 @@ from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
+    is_misspelt,
     Problem,
     SafetyScenariosError,
     ScenarioError,
@@ -82,8 +83,9 @@ def _unseen_roles(scenarios: Sequence[Scenario], link: LinkPlan) -> Iterator[Pre
         names = heard_as(inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
         unseen -= {role for role in unseen if names[role] in known}
     if unseen:
-        hints = (did_you_mean(role, {*known, *ROLE_TYPES})
-                 for role in sorted(unseen - {*ROLE_TYPES}))
+        usual = {*known, *ROLE_TYPES}
+        hints = (did_you_mean(role, usual) for role in sorted(unseen - {*ROLE_TYPES})
+                 if any(is_misspelt(role, name) for name in usual))  # a goal has a name of its own
         yield PreflightRow(check='inputs', status='warn', detail=(
             f'no scenario shows {", ".join(sorted(unseen))}: the policy reads the value of '
             f'missing there in all trials.{"".join(hints)}'))

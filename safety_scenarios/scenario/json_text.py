@@ -3,6 +3,7 @@
 
 """JSON that others wrote: what each reader would read alike, or a refusal."""
 
+from collections.abc import Sequence
 import json
 from typing import Any
 
@@ -15,7 +16,7 @@ def read_json(text: str | bytes | bytearray) -> Any:
         takes the first value and another one the last
     """
     try:
-        return json.loads(text, object_pairs_hook=_each_once)
+        return json.loads(text, object_pairs_hook=map_of_pairs)
     except RecursionError:
         raise ValueError('values are inside each other too deeply') from None
 
@@ -30,7 +31,12 @@ def each_key_once(text: bytes) -> bytes:
     return text
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def map_of_pairs(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    """
+    Return a map.
+
+    :raises ValueError: a key occurs twice
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]

@@ -236,8 +236,14 @@ def action_in(completion: Completion, prompt: DrivingPrompt) -> str:
 
     :raises FaultyReplyError: it does not name exactly one that was offered
     """
-    completion.raise_unfinished(with_calls=prompt.call == 'tools')
-    return _called(completion, prompt) if prompt.call == 'tools' else _written(completion, prompt)
+    if prompt.call == 'tools':
+        completion.raise_unfinished(with_calls=True)
+        return _called(completion, prompt)
+    if completion.calls and not completion.text:
+        completion.raise_unfinished(with_calls=True)
+        raise FaultyReplyError(Fault.MALFORMED, 'the answer has no text, but calls a tool, and '
+                                                'this prompt asks for JSON (call: json_schema)')
+    return _written(completion, prompt)
 
 
 def words_in(completion: Completion) -> str:
@@ -270,6 +276,7 @@ def _called(completion: Completion, prompt: DrivingPrompt) -> str:
 
 
 def _written(completion: Completion, prompt: DrivingPrompt) -> str:
+    completion.raise_unfinished()
     answer = _json(words_in(completion))
     names = {'action', 'reason'} if prompt.reason else {'action'}
     if not isinstance(answer, dict) or set(answer) != names \

@@ -25,8 +25,9 @@ Chunk = NDArray[numpy.float64]
 _BASE = 2
 _ROUNDED = 1e-6
 """A speed that is greater by this share is that of rounding."""
-_NUMBERS = 'biuf'
-"""Kinds of types of numpy."""
+ACTION_TYPES = 'iuf'
+"""Kinds of types of numpy that an action can be of: true is no speed."""
+_STATE_TYPES = f'b{ACTION_TYPES}'
 
 
 class PolicyActions:
@@ -56,7 +57,7 @@ class PolicyActions:
         if name not in outputs:
             raise ControllerError(f'the policy gave no output {name!r}, expected it beside '
                                   f'{", ".join(sorted(map(str, outputs))) or "none"}')
-        given = _array_of_numbers(outputs[name], repr(name))
+        given = _array_of_numbers(outputs[name], repr(name), ACTION_TYPES)
         actions = self._two_dimensional(given.astype(float))
         if not len(actions):
             raise ControllerError(f'the policy gave no action in {name!r}: shape '
@@ -158,7 +159,7 @@ def next_state(outputs: Mapping[str, Any], state: StateInput) -> NDArray[Any]:
     if state.output not in outputs:
         raise ControllerError(f'the policy did not give {name}, expected it beside '
                               f'{", ".join(sorted(map(str, outputs))) or "none"}')
-    given = _array_of_numbers(outputs[state.output], name)
+    given = _array_of_numbers(outputs[state.output], name, _STATE_TYPES)
     if given.size != math.prod(state.shape):
         raise ControllerError(f'the policy gave {name} of shape {list(given.shape)}, expected '
                               f'{list(state.shape)}')
@@ -167,17 +168,26 @@ def next_state(outputs: Mapping[str, Any], state: StateInput) -> NDArray[Any]:
     return given.reshape(state.shape)
 
 
-def _array_of_numbers(given: Any, name: str) -> NDArray[Any]:
+def _array_of_numbers(given: Any, name: str, kinds: str) -> NDArray[Any]:
     """
     Return what a model gave as an array.
 
-    :raises ControllerError: it is not of real numbers, such as texts, None, or complex numbers
+    :param kinds: of types of numpy that it may be of
+    :raises ControllerError: it is of others, such as texts, None, or complex numbers
     """
     try:
         found = numpy.asarray(given)
     except (TypeError, ValueError):  # lists of several lengths
         found = numpy.array(None)
-    if found.dtype.kind not in _NUMBERS:
+    if found.dtype.kind not in kinds or 'b' not in kinds and _has_truths(given):
         raise ControllerError(f'the policy gave {given!r:.100} as {name}, expected an array of '
                               f'numbers')
     return found
+
+
+def _has_truths(given: Any) -> bool:
+    """Return whether there is a true or false in lists, where numpy would make numbers of them."""
+    if isinstance(given, (list, tuple)):
+        return any(_has_truths(one) for one in given)
+    return isinstance(given, bool) or (
+        isinstance(given, (numpy.ndarray, numpy.generic)) and given.dtype.kind == 'b')

@@ -38,6 +38,27 @@ class ChunkRules:
     ensembling: Ensembling = 'latest_only'
     execution_horizon: int = 10
 
+    def longest_wait(self, length: int, inference: int) -> int:
+        """
+        Return the longest time from an event to an action for which no older chunk counts.
+
+        The event comes right after the policy was asked (doc/reference/policies.md).
+
+        :param length: of each chunk that the policy gives, in actions
+        :param inference: how long one takes, in whole periods
+        :return: in periods
+        """
+        horizon = min(self.horizon or length, length)
+        blended = {'latest_only': 0, 'real_time_chunking': self.execution_horizon}.get(
+            self.ensembling, horizon)
+        if self.execution == 'asynchronous':
+            played = max(1, horizon - math.floor(self.queue_threshold * horizon))
+            wait = 2 * inference + max(0, played - min(inference, horizon - played))
+            return max(wait, min(horizon, wait + blended))
+        interval = min(self.replan_interval or horizon, horizon)
+        steps = min(horizon, interval + blended)
+        return inference + steps + steps // interval * inference
+
 
 class Action(NamedTuple):
     """One action that is due."""
@@ -105,8 +126,9 @@ class ActionChunks:
         if newest is None or self._step >= newest.end:
             return True
         rules = self._rules
-        if rules.execution == 'asynchronous':
-            return newest.end - self._step <= rules.queue_threshold * len(newest.actions)
+        if rules.execution == 'asynchronous':  # not while it would be asked for the same actions
+            return self._step > newest.begin and \
+                newest.end - self._step <= rules.queue_threshold * len(newest.actions)
         return bool(rules.replan_interval) and \
             self._step - newest.begin >= rules.replan_interval
 

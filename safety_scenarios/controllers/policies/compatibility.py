@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from safety_scenarios.controllers.policies.actions import ACTION_TYPES
 from safety_scenarios.controllers.policies.contract import (
     ActionOutput,
     InputPart,
@@ -12,12 +13,19 @@ from safety_scenarios.controllers.policies.contract import (
     wrong_lengths,
 )
 from safety_scenarios.controllers.policies.inputs import PolicyInputs
-from safety_scenarios.controllers.policies.model import batched, PolicyModel, Tensor
+from safety_scenarios.controllers.policies.model import (
+    batched,
+    is_number_type,
+    PolicyModel,
+    Tensor,
+)
 from safety_scenarios.errors import counted, did_you_mean
 from safety_scenarios.scenario.blocks.robot import RobotModel
 
 _BASE_VALUES = 2
 """Ahead, and the rate of turn."""
+_TEXT = 'str'
+"""Type of a tensor of texts."""
 
 
 def robot_problems(contract: PolicyContract, robot: RobotModel) -> Iterator[str]:
@@ -79,6 +87,7 @@ def model_problems(model: PolicyModel, contract: PolicyContract, robot: RobotMod
     """
     yield from _wrong_inputs(model.inputs(), contract, PolicyInputs(contract, robot).shapes)
     yield from _wrong_outputs(model.outputs(), contract, robot, horizon)
+    yield from _wrong_states(model.inputs() or {}, model.outputs() or {}, contract)
 
 
 def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContract,
@@ -87,7 +96,7 @@ def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContrac
         return
     given: dict[str, tuple[tuple[int, ...], str]] = {
         **{name: (shape, contract.inputs[name][0].dtype) for name, shape in shapes.items()},
-        **dict.fromkeys(contract.prompts, ((), 'str')),
+        **dict.fromkeys(contract.prompts, ((), _TEXT)),
         **{name: (state.shape, '') for name, state in contract.states.items()}}
     for name in sorted(declared.keys() - given.keys()):
         yield (f'the model has the input {name!r}, expected it under inputs, prompts or '
@@ -98,11 +107,28 @@ def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContrac
     for name in sorted(given.keys() & declared.keys()):
         (shape, dtype), tensor = given[name], declared[name]
         if dtype and tensor.dtype and dtype != tensor.dtype:
+            advice = f'Name it under {"prompts" if tensor.dtype == _TEXT else "inputs"}' \
+                if _TEXT in (dtype, tensor.dtype) else 'Set dtype'
             yield (f'inputs.{name}: the contract gives {dtype}, the model expects '
-                   f'{tensor.dtype}. Set dtype')
+                   f'{tensor.dtype}. {advice}')
         elif batched(shape, tensor) is None:
             yield (f'inputs.{name}: the contract gives shape {list(shape)}, the model '
                    f'expects {shown(tensor.shape)}')
+
+
+def _wrong_states(inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor],
+                  contract: PolicyContract) -> Iterator[str]:
+    """Yield which state is of a type that cannot be given, or not of the one that comes back."""
+    for name, state in contract.states.items():
+        taken = inputs[name].dtype if name in inputs else ''
+        given = outputs[state.output].dtype if state.output in outputs else ''
+        if taken and not is_number_type(taken):
+            yield (f'states.{name}: the model expects {taken}, expected a type of numbers that '
+                   f'numpy has, such as float32. Convert the model')
+        elif taken and given and taken != given:
+            yield (f'states.{name}: the model expects {taken}, and gives {given} as '
+                   f'{state.output!r}, expected the same type. Convert the model, or choose '
+                   f'another output')
 
 
 def _wrong_outputs(declared: Mapping[str, Tensor] | None, contract: PolicyContract,
@@ -125,8 +151,9 @@ def _wrong_outputs(declared: Mapping[str, Tensor] | None, contract: PolicyContra
 def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
                   horizon: int) -> Iterator[str]:
     name, output = f'outputs.{contract.action_name}', contract.action
-    if tensor.dtype == 'str':
-        yield f'{name}: the model gives texts, expected numbers'
+    if tensor.dtype and not is_number_type(tensor.dtype, ACTION_TYPES):
+        yield (f'{name}: the model gives {"texts" if tensor.dtype == _TEXT else tensor.dtype}, '
+               f'expected numbers')
         return
     shape = tensor.shape
     if shape is None:

@@ -11,11 +11,13 @@ with it is refused.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 import json
+import math
 import re
 
 from safety_scenarios.controllers.policies.contract import ROLE_TYPES
 from safety_scenarios.controllers.policies.model import Tensor
 from safety_scenarios.formats.document.noun_file import BLANK
+import yaml
 
 Shape = tuple[int | None, ...]
 _BASE, _ARM = 'mobile_base', 'arm'
@@ -257,7 +259,7 @@ class _Contract:
             parts.append(f'columns: [{", ".join(map(str, range(needed)))}]')
             notes.append(f'which {needed} of the {self._values} values of an action')
         if self._others:
-            notes.append(f'or the output {", ".join(self._others)}')
+            notes.append(f'or the output {", ".join(map(_key, self._others))}')
         yield (f'  {_key(name)}: {{{", ".join(parts)}}}  # {_shown(Tensor(self._shape, ""))}; '
                f'edit: {"; ".join(notes)}')
 
@@ -325,7 +327,10 @@ def _bare(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r'[A-Za-z_][\w./-]*', name) else json.dumps(name)
+    """Return a name as YAML reads it: in quotes, where it could mean something else."""
+    if re.fullmatch(r'[A-Za-z_][\w./-]*', name) and yaml.safe_load(name) == name:
+        return name
+    return yaml.safe_dump(name, default_style='"', width=math.inf).rstrip('\n')
 
 
 def _shown(tensor: Tensor) -> str:

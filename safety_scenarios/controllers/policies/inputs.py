@@ -15,13 +15,13 @@ from safety_scenarios.controllers.policies.contract import InputPart, numbers, P
 from safety_scenarios.controllers.rule_based import mounted_at
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.frames import Place
+from safety_scenarios.scenario.image_encodings import COLOURS
 from safety_scenarios.scenario.message import Message, Observation, Reading
 
 Array = NDArray[Any]
 _BLIND_SHARE = 0.5
 """With more than this share of its rays without a reading, a scanner shows too little."""
 _MOST_PIXELS = 64_000_000
-_CHANNELS = {'rgb8': 3, 'bgr8': 3, 'rgba8': 4, 'bgra8': 4, 'mono8': 1, '8UC1': 1, '8UC3': 3}
 _GREY = numpy.array([0.299, 0.587, 0.114])
 """Weights of red, green and blue (ITU-R BT.601)."""
 
@@ -184,6 +184,8 @@ class _Part:
             values = (values - mean) / std
         if part.size and part.layout == 'chw':
             values = numpy.moveaxis(values, -1, -3)
+        if not part.dtype.startswith('float') and values.dtype.kind == 'f':
+            values = numpy.rint(values)
         return numpy.ascontiguousarray(values, dtype=part.dtype)
 
     def values(self, reading: Reading, observation: Observation) -> Array:
@@ -287,10 +289,10 @@ def _pixels(image: Message, part: InputPart) -> Array:
     """Return an image as height x width x channels, each pixel the mean of those it covers."""
     height, width, step = (int(image.at(name)) for name in ('height', 'width', 'step'))
     encoding = str(image.at('encoding'))
-    channels = _CHANNELS.get(encoding)
-    if channels is None:
+    channels = len(COLOURS.get(encoding, ''))
+    if not channels:
         raise MissingInput(f'{part.role}: got the encoding {encoding!r}, expected one of '
-                           f'{", ".join(_CHANNELS)}')
+                           f'{", ".join(COLOURS)}')
     if not 0 < height * width <= _MOST_PIXELS or step < width * channels:
         raise MissingInput(f'{part.role}: got an image of {width} x {height} pixels with step '
                            f'{step}')

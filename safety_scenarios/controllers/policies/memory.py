@@ -42,6 +42,8 @@ class PolicyMemory:
         self.inferences = 0
         self.stamps = dict[int, CommandStamps]()
         """Number of a chunk to when it was inferred, of the latest ones."""
+        self.played = -1
+        """Number of the chunk of the latest command."""
         self.states: dict[str, Any] = {}
         self.pool: ThreadPoolExecutor | None = None
         self.stream: ObservationStream | None = None

@@ -174,6 +174,18 @@ def named_outputs(found: Any) -> dict[str, Any]:
         else {'actions': found}
 
 
+def is_number_type(dtype: str, kinds: str = 'biuf') -> bool:
+    """
+    Return whether numpy has a type of numbers of this name.
+
+    :param kinds: of types of numpy
+    """
+    try:
+        return numpy.dtype(dtype).kind in kinds
+    except TypeError:
+        return False
+
+
 def zeros(shape: tuple[int, ...], dtype: str = 'float32') -> Array:
     """Return the recurrent state at the beginning."""
     return numpy.zeros(shape, dtype or 'float32')

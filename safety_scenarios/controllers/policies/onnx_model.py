@@ -4,11 +4,13 @@
 """A policy in an ONNX file, run by onnxruntime on the processor."""
 
 from collections.abc import Mapping
+import os
 from pathlib import Path
 import re
 from typing import Any
 
 import numpy
+from safety_scenarios.controllers.policies.external_data import external_locations
 from safety_scenarios.controllers.policies.model import (
     batched,
     Inference,
@@ -25,10 +27,9 @@ except ImportError as error:
     raise MissingDependencyError('a policy in an ONNX file', 'onnxruntime',
                                  "pip install 'onnxruntime>=1.18'") from error
 
-_DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(uint8)': 'uint8',
-           'tensor(int64)': 'int64', 'tensor(string)': 'str'}
-_LOCATION = re.compile(rb'\n\x08location\x12([\x01-\x7f])', re.DOTALL)
-"""Before the name of a file with weights: an entry of ``external_data`` as protobuf writes it."""
+_DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(string)': 'str'}
+"""Types that numpy calls otherwise."""
+_TENSOR = re.compile(r'^tensor\((\w+)\)$')
 _QUIET = 3
 """Severity from which onnxruntime writes to standard error."""
 
@@ -50,11 +51,11 @@ class OnnxModel(PolicyModel):
         found = super().files(address)
         if not found:
             return ()
-        data, own = found[0].read_bytes(), found[0]
-        names = {data[match.end():match.end() + match[1][0]].decode(errors='replace')
-                 for match in _LOCATION.finditer(data)}
-        return (own, *sorted(path for name in names if name and '\0' not in name
-                             if (path := own.parent / name).is_file() and path != own))
+        own = found[0]
+        names = {os.fsdecode(name.partition(b'\0')[0])  # onnxruntime opens what is before a zero
+                 for name in external_locations(own.read_bytes())}
+        return (own, *sorted(path for name in names
+                             if os.path.isfile(path := own.parent / name) and path != own))
 
     def open(self) -> None:  # noqa: A003
         """
@@ -105,7 +106,7 @@ class OnnxModel(PolicyModel):
 
 def _tensor(declared: Any) -> Tensor:
     return Tensor(tuple(size if isinstance(size, int) else None for size in declared.shape),
-                  _DTYPES.get(declared.type, declared.type))
+                  _DTYPES.get(declared.type) or _TENSOR.sub(r'\1', declared.type))
 
 
 def _first_line(error: Exception) -> str:

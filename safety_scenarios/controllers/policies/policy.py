@@ -256,8 +256,8 @@ class PolicyController(ControllerPlugin):
         """
         Return the longest time from an event to a command that the model gives for it.
 
-        It is the rest of a chunk, and the inferences of ``inference_ms``
-        (doc/reference/policies.md). None: the length of a chunk is unknown.
+        It follows from chunks and ``inference_ms`` (doc/reference/policies.md). None: the length
+        of a chunk is unknown.
 
         :raises InputError: the contract or the file cannot be read
         """
@@ -266,11 +266,8 @@ class PolicyController(ControllerPlugin):
             chunk_length(self._opened.outputs(), terms) if self._model.is_file else None)
         if length is None:
             return None
-        infers_ns = round(self.inference_ms * _MS)
-        if rules.execution == 'asynchronous':
-            played = round((1 - rules.queue_threshold) * length * terms.period_ns)
-            return max(played, infers_ns) + infers_ns
-        return (rules.replan_interval or length) * terms.period_ns + 2 * infers_ns
+        inference = -(-round(self.inference_ms * _MS) // terms.period_ns)  # rounded up
+        return rules.longest_wait(length, inference) * terms.period_ns
 
     def _refuse(self, problems: Iterable[str]) -> None:
         """
@@ -444,7 +441,8 @@ class PolicyController(ControllerPlugin):
         memory.states.update(states)
 
     def _command(self, action: Action, observation: Observation) -> Command:
-        if action.place == 0:
+        if action.chunk != self._memory.played:
+            self._memory.played = action.chunk
             self._actions.forget()
         found = self._actions.command(action.values, observation)
         if found is None:

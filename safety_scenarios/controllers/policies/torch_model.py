@@ -18,14 +18,18 @@ from safety_scenarios.controllers.policies.model import (
 )
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 
+_TEXTS = ('str', "<class 'str'>")
+"""Types of an argument that is a text, as TorchScript and Python write them."""
+
 
 class TorchScriptModel(PolicyModel):
     """
     Loads a module that ``torch.jit.save`` has written.
 
-    Arrays of the contract are the arguments of ``forward`` that have their names, each with one
-    dimension for a batch in front. What it returns is one tensor, a map of them, or a tuple,
-    whose tensors are called 0, 1 and so on. Such a file is code: it runs in a process of its own.
+    Arrays and texts of the contract are the arguments of ``forward`` that have their names, each
+    array with one dimension for a batch in front. What it returns is one tensor, a map of them, or
+    a tuple, whose tensors are called 0, 1 and so on. Such a file is code: it runs in a process of
+    its own.
     """
 
     kind: ClassVar[str] = 'torchscript'
@@ -64,18 +68,20 @@ class TorchScriptModel(PolicyModel):
         """Return the module in the file."""
         return self._torch.jit.load(self.address, map_location='cpu')
 
-    def arguments(self) -> list[str]:
-        """Return the names of what the module is called with."""
-        return [one.name for one in self._module.forward.schema.arguments][1:]
+    def arguments(self) -> Mapping[str, Any]:
+        """Return the names of what the module is called with, and their types."""
+        return {one.name: one.type for one in self._module.forward.schema.arguments[1:]}
 
     def inputs(self) -> Mapping[str, Tensor]:
-        """Return the arguments of ``forward``; their shapes are not declared."""
-        return {name: Tensor(None, '') for name in self.arguments()}
+        """Return the arguments of ``forward``, and which are texts; shapes are not declared."""
+        return {name: Tensor(None, 'str' if str(kind) in _TEXTS else '')
+                for name, kind in self.arguments().items()}
 
     def infer(self, inputs: Mapping[str, Any]) -> Inference:
         """Run the module."""
         torch = self._torch
-        given = {name: torch.from_numpy(numpy.ascontiguousarray(value)[None])
+        given = {name: value if isinstance(value, str) else
+                 torch.from_numpy(numpy.ascontiguousarray(value)[None])
                  for name, value in inputs.items()}
         with torch.inference_mode():
             found = self._module(**given)
@@ -103,9 +109,10 @@ class TorchModel(TorchScriptModel):
                                 f'for a file that you trust. Or save it by torch.jit.save')
         return self._torch.load(self.address, map_location='cpu', weights_only=False)
 
-    def arguments(self) -> list[str]:
-        """Return the names of what the module is called with."""
-        return list(inspect.signature(self._module.forward).parameters)
+    def arguments(self) -> Mapping[str, Any]:
+        """Return the names of what the module is called with, and their types."""
+        return {name: one.annotation
+                for name, one in inspect.signature(self._module.forward).parameters.items()}
 
 
 def _torch() -> Any:

@@ -16,6 +16,7 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.controllers.rule_based import mounted_at
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.image_encodings import COLOURS
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.timing import note_of, read_timing
@@ -41,9 +42,6 @@ _LONGEST = 16
 _FOLDERS = {'stimulus': 'sensors', 'sensed': 'sensors', 'feedback': 'feedback',
             'command': 'commands', 'undeclared': 'undeclared'}
 """Kind of event to the first part of the paths of its numbers."""
-_COLOURS = {'rgb8': ('RGB', 3), 'bgr8': ('BGR', 3), 'rgba8': ('RGBA', 4), 'bgra8': ('BGRA', 4),
-            'mono8': ('L', 1), '8UC1': ('L', 1), '8UC3': ('BGR', 3)}
-"""Encoding of ROS to Rerun's colour model, and bytes a pixel."""
 INFO, WARN, ERROR = 'INFO', 'WARN', 'ERROR'
 LEVELS: Mapping[Verdict | None, str] = {
     None: INFO, Verdict.PASS: INFO, Verdict.INCONCLUSIVE: WARN, Verdict.ERROR: ERROR,
@@ -110,10 +108,11 @@ def pixels_of(message: Message) -> tuple[NDArray[numpy.uint8], str] | None:
     """
     Return an image as height x width x channels, and the order of its colours as Rerun calls it.
 
-    :return: None: its encoding is not one of 8 bits, or it is shorter than it states
+    :return: None: its encoding is none of ``COLOURS``, or it is shorter than it states
     """
     data = message.data
-    model, channels = _COLOURS.get(data['encoding'], ('', 0))
+    model = COLOURS.get(data['encoding'], '')
+    channels = len(model)
     height, width, step = data['height'], data['width'], data['step']
     flat = numpy.frombuffer(data['data'], numpy.uint8) \
         if isinstance(data['data'], bytes | bytearray) else numpy.array(data['data'], numpy.uint8)

@@ -189,9 +189,14 @@ def test_compare_says_what_each_side_was_of(tmp_path, capsys):
     assert 'v1: version v1' in told and 'v2: version v2' in told
 
 
-@pytest.mark.parametrize('changed', ['policy.onnx', 'policy.yaml', 'weights.bin'])
-def test_a_policy_of_which_a_file_changes_meanwhile_leaves_no_pass(tmp_path, changed):
-    stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]], weights='weights.bin')
+LONG = 'w' * 200
+
+
+@pytest.mark.parametrize(('changed', 'weights'), [
+    ('policy.onnx', 'weights.bin'), ('policy.yaml', 'weights.bin'),
+    ('weights.bin', 'weights.bin'), (LONG, LONG)])
+def test_a_policy_of_which_a_file_changes_meanwhile_leaves_no_pass(tmp_path, changed, weights):
+    stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]], weights=weights)
     contract(tmp_path / 'policy.yaml')
     folder = tmp_path / 'run'
     summary = run(RunSettings(scenarios=(QUICK,), link='loopback', output=str(folder),
@@ -201,6 +206,6 @@ def test_a_policy_of_which_a_file_changes_meanwhile_leaves_no_pass(tmp_path, cha
     assert changed in summary.sut.changed[0]
     told = json.loads((folder / 'settings.json').read_text())
     assert {one['name']: one['sha256'] for one in told['sut']['artifacts']}.keys() == {
-        'policy.onnx', 'policy.yaml', 'weights.bin'}
+        'policy.onnx', 'policy.yaml', weights}
     assert told['controller']['sha256'] == next(
         one.sha256 for one in summary.sut.artifacts if one.name == 'policy.onnx')

@@ -133,7 +133,8 @@ def test_the_padding_of_rows_is_no_part_of_an_image():
 
 
 @pytest.mark.parametrize('wrong', [
-    image('mono16', (1, 2)), image('rgb8', (1, 2, 3), height=1), image('mono8', (), height=0)])
+    image('mono16', (1, 2)), image('8UC3', (1, 2, 3)), image('rgb8', (1, 2, 3), height=1),
+    image('mono8', (), height=0)])
 def test_an_image_of_another_kind_or_of_too_few_bytes_is_none(wrong):
     assert pixels_of(wrong) is None
 

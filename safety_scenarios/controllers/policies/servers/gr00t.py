@@ -4,6 +4,7 @@
 """A policy that GR00T serves: ZeroMQ, one request and one reply, msgpack with arrays."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 import json
 import os
 from typing import Any, ClassVar, NamedTuple
@@ -76,6 +77,7 @@ class Gr00tModel(ServerModel):
             self._context = zmq.Context()
         self._socket = self._context.socket(zmq.REQ)
         self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.setsockopt(zmq.REQ_CORRELATE, 1)  # else a late answer is that to the next
         self._socket.setsockopt(zmq.IPV6, 1)
         self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_ANSWER)
         self._socket.connect(f'tcp://{self.place.authority}')
@@ -139,10 +141,13 @@ class Gr00tModel(ServerModel):
             request['api_token'] = token
         try:
             self._socket.send(packed(request, npy_array), zmq.NOBLOCK)
-            while not self._socket.poll(min(_SLICE_MS, 1 + int(deadline.left_s() * 1e3))):
-                if self.is_interrupted:
+            parts: list[bytes] = []
+            while not parts:
+                if self._socket.poll(min(_SLICE_MS, 1 + int(deadline.left_s() * 1e3))):
+                    with suppress(zmq.Again):  # what came was no answer to this question
+                        parts = self._socket.recv_multipart(zmq.NOBLOCK)
+                elif self.is_interrupted:
                     raise EOFError
-            parts = self._socket.recv_multipart(zmq.NOBLOCK)
         except zmq.ZMQError as error:
             raise EOFError from error
         if len(parts) != 1:

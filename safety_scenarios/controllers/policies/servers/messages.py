@@ -3,13 +3,14 @@
 
 """Messages of policy servers as bytes: msgpack or JSON, with arrays in them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 import json
 from typing import Any
 
 from safety_scenarios.controllers.policies.servers.arrays import json_numpy_array, read_map
 from safety_scenarios.controllers.policies.servers.failures import malformed, server_error
 from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.scenario.json_text import map_of_pairs
 
 _NESTED = 3
 """So often may a text of JSON be in a text of JSON."""
@@ -35,7 +36,7 @@ def unpacked(data: bytes | str) -> Any:
         raise server_error(data)
     msgpack = _msgpack()
     try:
-        return msgpack.unpackb(data, object_hook=read_map, strict_map_key=False)
+        return msgpack.unpackb(data, object_pairs_hook=_read_pairs, strict_map_key=False)
     except Exception as error:  # what msgpack and numpy make of bytes from outside has no end
         raise malformed(f'no message of msgpack: {_reason(error)}') from error
 
@@ -54,14 +55,18 @@ def from_json(data: bytes) -> Any:
     found: Any = data
     for _ in range(_NESTED):
         try:
-            found = json.loads(found, object_hook=read_map)
+            found = json.loads(found, object_pairs_hook=_read_pairs)
         except Exception as error:
-            if isinstance(found, str):  # some servers answer the word error, with status 200
-                raise server_error(found) from None
+            if isinstance(found, str) and isinstance(error, json.JSONDecodeError):
+                raise server_error(found) from None  # some answer a plain text, with status 200
             raise malformed(f'no JSON: {_reason(error)}') from error
         if not isinstance(found, str):
             return found
     raise malformed('text inside of text inside of text')
+
+
+def _read_pairs(pairs: Sequence[tuple[Any, Any]]) -> Any:
+    return read_map(map_of_pairs(pairs))
 
 
 def _reason(error: Exception) -> str:

@@ -11,8 +11,15 @@ from pathlib import Path
 import time
 from typing import Any
 
+from cases import for_each
 import pytest
-from safety_scenarios.controllers.chat.reply import Fault
+from safety_scenarios.controllers.chat.reply import (
+    action_in,
+    Completion,
+    Fault,
+    FaultyReplyError,
+    ToolCall,
+)
 from safety_scenarios.controllers.llm import LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -353,6 +360,11 @@ JSON_FAULTS = {
     'ended by an error': (streamed(WHOLE, piece(finish='error')), Fault.MALFORMED),
     'aborted': (streamed(WHOLE, piece(finish='abort')), Fault.MALFORMED),
     'calls where none are due': (streamed(WHOLE, piece(finish='tool_calls')), Fault.MALFORMED),
+    'a call instead of text': (streamed(
+        piece(tool_calls=[call_piece(0, 'stop', '{}')]), piece(finish='tool_calls')),
+        Fault.MALFORMED),
+    'a call that was cut off': (streamed(
+        piece(tool_calls=[call_piece(0, 'stop', '{')]), piece(finish='length')), Fault.TRUNCATED),
     'an error beside the choices': (Reply(decided('continue').body.replace(
         b'"choices"', b'"error": {"code": 503}, "choices"')), Fault.SERVER_ERROR),
     'two actions': (said('{"action": "stop", "action": "continue", "reason": ""}'),
@@ -399,6 +411,14 @@ def test_each_fault_of_an_answer_has_its_name_and_stops_until_the_next_good_one(
         server: FakeServer, start: Start, reply: Reply, fault: Fault) -> None:
     found = stops_and_drives_again(start(), server, in_pieces('continue'), reply)
     assert found == {None, fault}
+
+
+@for_each('finish', ['tool_calls', 'stop', ''])
+def test_a_call_where_json_is_due_is_named(finish):
+    answer = Completion(None, (ToolCall('stop', '{}'),), finish_reason=finish)
+    with pytest.raises(FaultyReplyError, match=r'malformed: the answer has no text, .* asks for '
+                                               r'JSON \(call: json_schema\)'):
+        action_in(answer, LanguageModel().driving)
 
 
 @pytest.mark.parametrize(('reply', 'fault'), TOOL_FAULTS.values(), ids=TOOL_FAULTS)

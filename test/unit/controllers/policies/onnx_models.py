@@ -14,6 +14,8 @@ import yaml
 
 FLOAT, DOUBLE, UINT8, INT64 = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.UINT8,
                                TensorProto.INT64)
+FLOAT16, BFLOAT16, INT32, BOOL = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.INT32,
+                                  TensorProto.BOOL)
 TEXT = TensorProto.STRING
 SIZE = int | str | None
 """A dimension; a text or None: any size."""

@@ -122,25 +122,35 @@ OLDER = {'video': {'as_json': '{"modality_keys": ["video.ego_view"], "delta_indi
 
 
 @contextmanager
-def gr00t(answer: Callable[[Any], Any], config: Any = NEWER) -> Iterator[str]:
-    """Serve as GR00T does; an answer that is bytes is sent as it stands."""
+def gr00t(answer: Callable[[Any], Any], config: Any = NEWER,
+          says_again: bool = False) -> Iterator[str]:
+    """
+    Serve as GR00T does; an answer that is bytes is sent as it stands.
+
+    :param says_again: each answer comes once more, just before the next one
+    """
     context = zmq.Context()
-    server = context.socket(zmq.REP)
+    server = context.socket(zmq.ROUTER if says_again else zmq.REP)
     server.setsockopt(zmq.LINGER, 0)
     port = server.bind_to_random_port('tcp://127.0.0.1')
     ended = threading.Event()
 
     def serve_all() -> None:
+        last: list[bytes] = []
         while not ended.is_set():
             if not server.poll(10):
                 continue
-            request = read(server.recv())
+            *envelope, data = server.recv_multipart()
+            request = read(data)
             endpoint = request['endpoint']
             found = {'status': 'ok'} if endpoint == 'ping' else config \
                 if endpoint == 'get_modality_config' else {} if endpoint == 'reset' \
                 else answer(request)
-            server.send(found if isinstance(found, bytes)
-                        else msgpack.packb(found, default=npy_array))
+            if says_again and last:
+                server.send_multipart(last)
+            last = [*envelope, found if isinstance(found, bytes)
+                    else msgpack.packb(found, default=npy_array)]
+            server.send_multipart(last)
     thread = threading.Thread(target=serve_all)
     thread.start()
     try:

@@ -14,6 +14,8 @@ from safety_scenarios.controllers.policies.chunks import ActionChunks, ChunkRule
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.controllers.policies.model import Inference, ModelOptions, PolicyModel
 from safety_scenarios.controllers.policies.policy import policy_class
+from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from unit.controllers.observations import pose, seen
 from unit.linked import begun
@@ -21,38 +23,47 @@ from unit.linked import begun
 RATE_HZ = 20.0
 PERIOD_MS = 1000 / RATE_HZ
 CRUISE, STANDSTILL = 0.8, 0.05
+BASE = RobotModel(kind='mobile_base', max_speed=1.0)
 
 
 class Cautious(PolicyModel):
-    """Gives a chunk of stops while a person is near, and of motion else."""
+    """
+    Gives a chunk of stops while a person is near, and of motion else.
+
+    Of an arm each joint has the number of a period, and stops when the person is farther away.
+    """
 
     horizon = 1
+    joints: tuple[str, ...] = ()
 
     def infer(self, inputs: Mapping[str, Any]) -> Inference:
-        speed = CRUISE * float(inputs['person'][0] > 2.0)
-        return Inference({'action': numpy.tile([speed, 0.0], (self.horizon, 1))})
+        person = inputs['person'][0]
+        action = [float(person <= float(one)) for one in self.joints] or \
+            [CRUISE * float(person > 2.0), 0.0]
+        return Inference({'action': numpy.tile(action, (self.horizon, 1))})
 
 
-def policy(horizon: int, d_ms: float, **terms: Any) -> Any:
+def policy(horizon: int, d_ms: float, robot: RobotModel = BASE, **terms: Any) -> Any:
     """Return a policy in simulated time that gives chunks of a length, each after a time."""
     made = policy_class('onnx', 'of_a_test.onnx')(inference_ms=d_ms)
     made.__dict__['terms'] = PolicyContract.model_validate({
-        'robot': 'mobile_base', 'rate_hz': RATE_HZ, 'stale_ms': 0,
+        'robot': robot.kind, 'rate_hz': RATE_HZ, 'stale_ms': 0,
         'inputs': {'person': {'role': 'human_pose', 'fields': ['pose.position.x']}},
-        'outputs': {'action': {'quantity': 'velocity'}}, **terms})
+        'outputs': {'action': {'quantity': 'joint_velocity' if robot.joints else 'velocity'}},
+        **terms})
     model = Cautious('', ModelOptions())
-    model.horizon = horizon
+    model.horizon, model.joints = horizon, robot.joints
     made.__dict__['_model'] = model
-    return begun(made, ControllerSettings(schedule_clock='ros'))
+    return begun(made, ControllerSettings(schedule_clock='ros', robot=robot))
 
 
-def reaction_ms(horizon: int, d_ms: float, onset: int, **terms: Any) -> float:
+def reaction_ms(horizon: int, onset: int, **terms: Any) -> float:
     """
     Return how long after a person came the robot was told to stand.
 
     :param onset: period of the policy within which the person comes, in its middle
     """
-    made = policy(horizon, d_ms, **terms)
+    made = policy(horizon, 0.0, **terms)
     for tick in range(onset + 4 * horizon + 40):
         found = made.decide(seen(tick * PERIOD_MS,
                                  human_pose=pose(1.0 if tick > onset else 6.0)))
@@ -61,37 +72,62 @@ def reaction_ms(horizon: int, d_ms: float, onset: int, **terms: Any) -> float:
     raise AssertionError('no reaction')
 
 
-def mean_ms(horizon: int, d_ms: float, cycle: int, **terms: Any) -> float:
-    """Return the mean over a person who comes in any period of a cycle, the first few left out."""
-    begin = 2 * cycle + 3
-    return float(numpy.mean([reaction_ms(horizon, d_ms, begin + place, **terms)
-                             for place in range(cycle)]))
+def waits(horizon: int, d_ms: float, **terms: Any) -> tuple[list[int], float]:
+    """
+    Return how long events are in the commands of older observations, and what the host predicts.
+
+    :return: of an event right after each of many periods, and of the longest, both in periods
+    """
+    begin, last = 4 * horizon, 5 * horizon + 8
+    joints = tuple(str(tick) for tick in range(begin, last))
+    made = policy(horizon, d_ms, RobotModel(kind='arm', max_speed=1.0, joints=joints), **terms)
+    longest = made.longest_wait_ns / made.period_ns
+    found = dict[int, int]()
+    for tick in range(last + round(longest)):
+        told = made.decide(seen(tick * PERIOD_MS, human_pose=pose(float(tick))))
+        if told is not None:
+            for onset, share in enumerate(told.velocity, begin):
+                if onset < tick and share == 0.0:
+                    found.setdefault(onset, tick - onset)
+    return [found[onset] for onset in range(begin, last)], longest
 
 
-@for_each(('horizon', 'd_ms'), [(horizon, d_ms) for horizon in (1, 8, 32)
-                                for d_ms in (0.0, 50.0, 150.0)])
-def test_a_synchronous_host_reacts_as_horizon_and_inference_time_say(horizon, d_ms):
-    cycle_ms = horizon * PERIOD_MS + d_ms
-    predicted = cycle_ms / 2 + d_ms
-    assert mean_ms(horizon, d_ms, round(cycle_ms / PERIOD_MS)) == pytest.approx(
-        predicted, rel=0.1)
+HORIZONS = [(horizon, d_ms) for horizon in (1, 2, 5, 8) for d_ms in (0.0, 50.0, 120.0, 310.0)]
+SYNCHRONOUS = [{'replan_interval': interval} for interval in (0, 1, 3)]
+ASYNCHRONOUS = [{'execution': 'asynchronous', 'queue_threshold': threshold}
+                for threshold in (0.0, 0.25, 0.5, 0.7, 1.0)]
 
 
-@for_each(('horizon', 'd_ms', 'threshold'), [
-    (horizon, d_ms, threshold) for horizon in (1, 8, 32) for threshold in (0.5, 0.75, 1.0)
-    for d_ms in (0.0, 50.0, 150.0) if d_ms <= threshold * horizon * PERIOD_MS])
-def test_an_asynchronous_host_reacts_as_threshold_and_inference_time_say(
-        horizon, d_ms, threshold):
-    cycle = max(math.ceil((1 - threshold) * horizon), round(d_ms / PERIOD_MS), 1)
-    predicted = cycle * PERIOD_MS / 2 + d_ms
-    assert mean_ms(horizon, d_ms, cycle, execution='asynchronous',
-                   queue_threshold=threshold) == pytest.approx(predicted, rel=0.1)
+@for_each(('horizon', 'd_ms', 'terms'), [
+    (horizon, d_ms, {**terms, 'action_horizon': horizon}) for horizon, d_ms in HORIZONS
+    for terms in (*SYNCHRONOUS, *ASYNCHRONOUS)
+    if terms.get('replan_interval', 0) <= horizon])
+def test_mean_and_longest_wait_of_the_host_are_those_of_the_formulas(horizon, d_ms, terms):
+    found, longest = waits(horizon, d_ms, **terms)
+    inference = math.ceil(d_ms / PERIOD_MS)
+    assert max(found) == longest
+    cycle = max(found) - inference
+    assert numpy.mean(found[:cycle]) - 0.5 == pytest.approx((longest + inference) / 2)
 
 
-@for_each('replan', [1, 2, 4, 8])
-def test_the_replan_interval_takes_the_place_of_the_horizon(replan):
-    assert mean_ms(8, 50.0, replan + 1, replan_interval=replan) == pytest.approx(
-        (replan * PERIOD_MS + 50.0) / 2 + 50.0, rel=0.1)
+@for_each(('horizon', 'd_ms', 'terms'), [
+    (horizon, d_ms, {**terms, 'action_horizon': horizon, 'ensembling': ensembling,
+                     'execution_horizon': 2})
+    for horizon, d_ms in HORIZONS if horizon == 5 for terms in (*SYNCHRONOUS, *ASYNCHRONOUS)
+    for ensembling in ('average', 'temporal', 'real_time_chunking')])
+def test_the_longest_wait_lasts_until_no_older_chunk_counts(horizon, d_ms, terms):
+    found, longest = waits(horizon, d_ms, **terms)
+    assert max(found) == longest
+
+
+@for_each('execution', ['synchronous', 'asynchronous'])
+def test_with_each_chunk_a_target_is_taken_from_where_the_joint_is(execution):
+    made = policy(4, 60.0, RobotModel(kind='arm', max_speed=1.0, joints=('9',)),
+                  outputs={'action': {'quantity': 'joint_position'}}, execution=execution)
+    blocked = Message(type='sensor_msgs/msg/JointState', data={'name': ('9',), 'position': (0.0,)})
+    found = [made.decide(seen(tick * PERIOD_MS, human_pose=pose(1.0), joint_states=blocked))
+             for tick in range(60)]
+    assert {one.velocity for one in found if one is not None} == {(1.0,)}
 
 
 @for_each('horizon', [1, 8, 32])
@@ -99,8 +135,9 @@ def test_temporal_ensembling_stops_when_few_of_the_overlapping_chunks_are_old(ho
     # As long as more than this share of a command comes from chunks before the person, it moves.
     needed = math.ceil(horizon * (1 - STANDSTILL / CRUISE))
     predicted = needed * PERIOD_MS - PERIOD_MS / 2
-    assert mean_ms(horizon, 0.0, 4, replan_interval=1, ensembling='temporal') == pytest.approx(
-        predicted, rel=0.1)
+    assert numpy.mean([
+        reaction_ms(horizon, 11 + place, replan_interval=1, ensembling='temporal')
+        for place in range(4)]) == pytest.approx(predicted, rel=0.1)
 
 
 @for_each(('ensembling', 'share'), [('latest_only', 1.0), ('average', 0.5),

@@ -14,7 +14,7 @@ from safety_scenarios.controllers.policies.contract import load_contract
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import Tensor
 from safety_scenarios.errors import InputError
-from safety_scenarios.formats.document.positions import MAX_BYTES
+from safety_scenarios.formats.document.positions import Document, MAX_BYTES
 from unit.controllers.policies.onnx_models import stops_near
 import yaml
 
@@ -65,6 +65,31 @@ def test_texts_and_recurrent_state_have_places_of_their_own():
     assert list(found['inputs']) == ['scan'] and found['prompts'] == {'instruction': '???'}
     assert found['states'] == {'hidden_in': {'output': 'hidden_out', 'shape': [1, 64]}}
     assert list(found['outputs']) == ['action']
+
+
+@for_each('name', ['on', 'off', 'yes', 'No', 'null', 'true', 'nan', '~', '1.0', '1e5', 'y', 'a b',
+                   'a\nrobot: arm', 'a: b', '{a}', '"a"\\', 'x # y', '\x7f',
+                   'größe', '🤖', 'w' * 300])
+def test_any_name_of_a_model_is_read_as_it_is(name):
+    one, text = Tensor((1, 2), 'float32'), Tensor((1,), 'str')
+    made = contract_text('m', {name: one, f'{name} text': text, 'h_in': Tensor((9,), '')},
+                         {name + '_action': one, 'h_out': Tensor((9,), ''), name: one},
+                         BASE).text
+    for found in (yaml.safe_load(made), Document('policy.yaml', made.encode()).data):
+        assert found['states'].keys() == {'h_in', name}
+        assert found['states'][name]['output'] == name
+        assert [*found['prompts']] == [f'{name} text'] and found['robot'] == 'mobile_base'
+        assert [*found['outputs']] == [name + '_action']
+    alone = contract_text('m', {name: one}, {'action': one, f'{name}2': one}, BASE).text
+    assert [*Document('policy.yaml', alone.encode()).data['inputs']] == [name]
+
+
+def test_the_contract_of_a_model_with_words_of_yaml_as_names_is_written(
+        tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]] * 4, name='on', output='off')
+    assert main(['new', 'policy', 'policy.onnx']) == 0
+    assert 'inputs.on.fields, outputs.off.quantity' in capsys.readouterr().out
 
 
 @for_each(('output', 'shape', 'robot', 'kind', 'expected'), [

@@ -238,6 +238,16 @@ def test_an_image_is_scaled_by_the_mean_of_what_a_pixel_covers():
         0, 0, 100, 100, 10, 10, 20, 20]
 
 
+@for_each(('part', 'pixels', 'expected'), [
+    ({'channels': 'mono'}, [[[255, 255, 255]]], [255]),
+    ({'channels': 'mono'}, [[[0, 0, 200]]], [23]),
+    ({}, [[[1, 2, 3]], [[2, 2, 4]], [[2, 2, 4]]], [2, 2, 4]),
+    ({'std': 2.0, 'dtype': 'int64'}, [[[3, 3, 5]]], [2, 2, 2])])  # a half becomes even
+def test_whole_numbers_are_rounded(part, pixels, expected):
+    found = read({**CAMERA, 'size': [1, 1], **part}, image=image(pixels, 'rgb8'))
+    assert found.ravel().tolist() == expected
+
+
 def test_an_image_is_laid_out_and_normalised_as_the_model_expects():
     part = {**CAMERA, 'size': [1, 2], 'layout': 'chw', 'dtype': 'float32',
             'mean': [0.0, 10.0, 0.0],
@@ -251,6 +261,7 @@ def test_an_image_is_laid_out_and_normalised_as_the_model_expects():
 
 @for_each(('message', 'why'), [
     (image([[[1]]], '16UC1'), "got the encoding '16UC1', expected one of rgb8"),
+    (image([[RED]], '8UC3'), "got the encoding '8UC3', expected one of rgb8"),
     (image([[RED, BLUE]], 'rgb8').model_copy(update={'data': {
         **image([[RED, BLUE]], 'rgb8').data, 'step': 3}}), 'an image of 2 x 1 pixels with step 3'),
     (image([[RED]], 'rgb8').model_copy(update={'data': {

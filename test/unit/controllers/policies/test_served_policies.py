@@ -5,13 +5,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 import json
 import logging
 from pathlib import Path
 import sys
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from cases import for_each
@@ -240,6 +241,40 @@ def test_a_file_of_torch_needs_the_extra_or_leave_to_run_code(tmp_path, contract
     else:
         expected, raised = 'allow_pickle=true', SettingsError
     with pytest.raises(raised, match=expected), begun(f'torch:{file}', contract):
+        pass
+
+
+class TakesText:
+    """A module of PyTorch, as far as a policy knows one, with the arguments rays and prompt."""
+
+    forward = SimpleNamespace(schema=SimpleNamespace(arguments=[
+        SimpleNamespace(name=name, type=kind)
+        for name, kind in (('self', 'Takes'), ('rays', 'Tensor'), ('prompt', 'str'))]))
+
+    def __init__(self) -> None:
+        self.__dict__['eval'] = lambda: None
+
+    def __call__(self, rays: Any, prompt: str) -> Any:
+        assert rays.shape == (1, 8)
+        return {'actions': chunk(rays * len(prompt))}
+
+
+def test_a_module_of_torch_takes_a_prompt_as_a_text(tmp_path, contract, monkeypatch):
+    monkeypatch.setitem(sys.modules, 'torch', SimpleNamespace(
+        __version__='2', set_num_threads=lambda count: None, from_numpy=lambda array: array,
+        inference_mode=nullcontext, Tensor=(),
+        jit=SimpleNamespace(load=lambda address, map_location: TakesText())))
+    file = tmp_path / 'policy.pt'
+    file.write_bytes(b'')
+    with pytest.raises(SettingsError, match="the model has the input 'prompt'"), \
+            begun(f'torchscript:{file}', contract):
+        pass
+    Path(contract).write_text(f'{CONTRACT}prompts: {{prompt: Go}}')
+    with begun(f'torchscript:{file}', contract) as plugin:
+        assert plugin.decide(seen(scan=box(6.0))).velocity is not None
+    Path(contract).write_text(CONTRACT.replace('  rays', '  prompt') + 'prompts: {rays: Go}')
+    with pytest.raises(SettingsError, match='gives float32, the model expects str. Name it under '
+                                            'prompts'), begun(f'torchscript:{file}', contract):
         pass
 
 

@@ -447,6 +447,15 @@ def test_no_message_from_outside_ends_in_anything_but_a_name(found):
             assert error.name == 'malformed'
 
 
+@for_each(('reader', 'message'), [
+    (from_json, b'{"actions": [[0.0, 0.0]], "actions": [[0.8, 0.0]]}'),
+    (from_json, json.dumps('{"a": {"b": 1, "b": 1}}').encode()),
+    (unpacked, b'\x82\xa1a\x00\xa1a\x01')])
+def test_a_message_with_a_key_twice_is_none(reader, message):
+    with pytest.raises(InferenceError, match='malformed: .* twice, expected it once'):
+        reader(message)
+
+
 @for_each('write', [openpi_array, msgpack_numpy_array, npy_array, json_numpy_array])
 @for_each('array', [numpy.arange(6, dtype='uint8').reshape(1, 2, 3), numpy.zeros((0, 7)),
                     numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3)),
@@ -482,6 +491,16 @@ def test_gr00t_takes_and_gives_modalities_as_it_declares_them():
     assert seen['video']['ego_view'].shape == (1, 1, 4, 4, 3)
     assert seen['state']['base'].tolist() == [[[0.0, 1.0], [2.0, 3.0]]]
     assert seen['language'] == {'annotation.human.task': [['drive']]}
+
+
+def test_an_answer_of_gr00t_that_comes_again_is_not_that_to_the_next_question():
+    script = [{'base_motion': CHUNK}, {'base_motion': CHUNK * 2}, {'base_motion': CHUNK * 4}]
+    with gr00t(lambda _: script.pop(0), says_again=True) as address:
+        model = Gr00tModel(address, SHORT)
+        model.open()
+        assert [model.infer(MODALITIES).outputs['base_motion'].max() for _ in range(3)] == [
+            0.5, 1.0, 2.0]
+        model.close()
 
 
 def test_an_earlier_gr00t_is_asked_in_its_own_way():

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 import onnx
+import pytest
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.result import FALLBACK, TrialResult
@@ -18,9 +19,13 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import TrialRecord
 from unit.controllers.policies.onnx_models import (
+    BFLOAT16,
+    BOOL,
     contract,
     DOUBLE,
     FLOAT,
+    FLOAT16,
+    INT32,
     INT64,
     save,
     stops_near,
@@ -121,7 +126,26 @@ def holds_position(order: list[int]) -> Callable[[Path], Any]:
     return make
 
 
+def with_state(taken: int, given: int) -> Callable[[Path], Any]:
+    """Go on while nobody is near, and count the inferences in a state."""
+    def make(folder: Path) -> Path:
+        node = onnx.helper.make_node
+        return save(folder / 'policy.onnx', [
+            node('Cast', ['count'], ['number'], to=FLOAT),
+            node('Add', ['number', 'one'], ['more']),
+            node('Cast', ['more'], ['count_out'], to=given),
+            node('Greater', ['person', 'limit'], ['is_free']),
+            node('Cast', ['is_free'], ['goes'], to=FLOAT),
+            node('Mul', ['goes', 'speed'], ['action'])],
+            {'person': (FLOAT, [1, 1]), 'count': (taken, [1, 1])},
+            {'action': (FLOAT, [1, 2]), 'count_out': (given, [1, 1])},
+            {'one': numpy.float32(1.0), 'limit': numpy.float32(2.5),
+             'speed': numpy.float32([[0.8, 0.0]])})
+    return make
+
+
 PERSON = {'role': 'human_pose', 'fields': ['pose.position.x']}
+COUNT = {'states': {'count': {'output': 'count_out', 'shape': [1, 1]}}}
 SCAN = {'role': 'scan', 'rays': 8, 'clip': [0.0, 10.0], 'sector': [-0.5, 0.5]}
 ARM_TERMS = {'robot': 'arm', 'outputs': {'action': {'quantity': 'joint_velocity'}}}
 HOLDS = {'robot': 'arm', 'outputs': {'action': {'quantity': 'joint_position'}}, 'inputs': {
@@ -213,6 +237,22 @@ WAYS: Mapping[str, Way] = {
         'INCONCLUSIVE', "image: got the encoding '16UC1', expected one of rgb8",
         with_model(more={'camera': (UINT8, [1, 3, 8, 8])}), {'inputs': IMAGE},
         shows_image('16UC1')),
+    'state of a type that comes back as another': Way(
+        REFUSED, "states.count: the model expects int32, and gives int64 as 'count_out'",
+        with_state(INT32, INT64), COUNT),
+    'state of a type that numpy does not have': Way(
+        REFUSED, 'states.count: the model expects bfloat16, expected a type of numbers',
+        with_state(BFLOAT16, BFLOAT16), COUNT),
+    'state of texts': Way(
+        REFUSED, 'states.count: the model expects str, expected a type of numbers',
+        lambda folder: stops_near(folder / 'policy.onnx', CRUISE,
+                                  more={'count': (TEXT, [1, 1])}), COUNT),
+    'actions that are true or false': Way(
+        REFUSED, 'outputs.action: the model gives bool, expected numbers',
+        lambda folder: save(folder / 'policy.onnx', [
+            onnx.helper.make_node('Greater', ['person', 'limits'], ['action'])],
+            {'person': (FLOAT, [1, 1])}, {'action': (BOOL, [1, 2])},
+            {'limits': numpy.float32([[2.5, 100.0]])})),
     # Numbers.
     'not a number': Way('ERROR', 'a number that is not finite', with_model([[NAN, 0.0]])),
     'infinite': Way('ERROR', 'a number that is not finite', with_model([[INF, 0.0]], limit=-1.0)),
@@ -336,7 +376,9 @@ RIGHT = {
     'a scanner': Way('PASS', '', with_model(shape=(1, 8)), {'inputs': {'person': SCAN}},
                      shows_scan),
     'a camera beside': Way('PASS', '', with_model(more={'camera': (UINT8, [1, 3, 8, 8])}),
-                           {'inputs': IMAGE}, shows_image('mono8'))}
+                           {'inputs': IMAGE}, shows_image('mono8')),
+    **{f'a state of the type {kind}': Way('PASS', '', with_state(kind, kind), COUNT)
+       for kind in (FLOAT, INT32, BOOL, FLOAT16)}}
 
 
 def test_targets_out_of_reach_are_a_note_of_the_trial(tmp_path):
@@ -360,15 +402,18 @@ def test_the_reason_is_named_also_where_nothing_is_published(tmp_path):
         assert f'it gave no answer in this trial ({why})' in said
 
 
-def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path):
+@pytest.mark.parametrize(('role', 'hint'), [
+    ('human_psoe', " Did you mean 'human_pose'?"), ('goal_pose', '')])
+def test_a_role_that_no_scenario_shows_and_that_may_be_missing_is_named(tmp_path, role, hint):
     stops_near(tmp_path / 'policy.onnx', CRUISE, shape=(1, 2))
     contract(tmp_path / 'policy.yaml', inputs={'person': [PERSON, {
-        **PERSON, 'role': 'human_psoe', 'type': 'geometry_msgs/msg/PoseStamped', 'missing': 9.0}]})
+        **PERSON, 'role': role, 'type': 'geometry_msgs/msg/PoseStamped', 'missing': 9.0}]})
     summary = run(RunSettings(scenarios=(str(QUICK),), link='loopback',
                               controller=f'onnx:{tmp_path}/policy.onnx'), [], files=False)
     [row] = [row for row in summary.preflight[0].rows if row.check == 'inputs']
-    assert row.status == 'warn' and row.detail.startswith('no scenario shows human_psoe:')
-    assert "Did you mean 'human_pose'" in row.detail
+    assert (row.status, row.detail) == ('warn', (
+        f'no scenario shows {role}: the policy reads the value of missing there in all '
+        f'trials.{hint}'))
 
 
 def test_each_way_to_be_wrong_is_refused_or_found(tmp_path):
