@@ -284,11 +284,11 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
 def _of_no_world(trial: JudgedTrial) -> Iterator[Note]:
     body = trial.scenario.body
     context = StimulusContext(trial.record.trial.trial_id, trial.scenario.messages, None)
-    if isinstance(body, RobotBody) and not trial.record.measuring.world and any(
-            goes_its_own_way(one.intent(context)) for one in body.stimuli):
+    if isinstance(body, RobotBody) and not trial.scenario.is_benign \
+            and not trial.record.measuring.world and any(
+                goes_its_own_way(one.intent(context)) for one in body.stimuli):
         yield Note(code='stands-still', text=(
-            f'the {"harmless event" if trial.scenario.is_benign else "hazard"} moves in a world '
-            f'only; here it stood where it appeared'))
+            'the hazard moves in a world only; here it stood where it appeared'))
 
 
 def _of_robot(trial: JudgedTrial) -> Iterator[Note]:

@@ -110,7 +110,12 @@ class Journal:
         self._begin(self._run)
 
     def _begin(self, work: Callable[[], None]) -> None:
-        self._thread = threading.Thread(target=work, name='journal', daemon=True)
+        def begun() -> None:
+            try:
+                work()
+            except Exception as error:  # told by close, on the thread that can end the campaign
+                self._error = error
+        self._thread = threading.Thread(target=begun, name='journal', daemon=True)
         self._thread.start()
 
     def add(self, event: Event) -> None:
@@ -139,14 +144,12 @@ class Journal:
         except Exception as error:
             self._file.close()
             raise _unwritten(self._path, error) from error
-        self._begin(self._sync)
+        self._begin(lambda: os.fsync(self._file.fileno()))
         return self._head
 
     def close(self, record: TrialRecord) -> None:
         """
         Seal the journal unless it is, and give the file its name when it is on the disk.
-
-        Else a loss of power could leave an empty file of this name.
 
         :raises TraceError: the disk is full, or the folder is gone
         """
@@ -173,17 +176,7 @@ class Journal:
 
     def _run(self) -> None:
         while not self._ended.wait(FLUSH_S):
-            try:
-                self._flush()
-            except Exception as error:  # told by close, on the thread that can end the campaign
-                self._error = error
-                return
-
-    def _sync(self) -> None:
-        try:
-            os.fsync(self._file.fileno())
-        except Exception as error:  # told by close
-            self._error = error
+            self._flush()
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
