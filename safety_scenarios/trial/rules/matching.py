@@ -28,7 +28,8 @@ def fit(wanted: Sequence[Argument], arguments: str | None) -> bool | None:
     Return whether a call's arguments pass every test.
 
     :param arguments: JSON, as the call's event carries them
-    :return: None where nobody can tell: one is missing, or of another type than the test's
+    :return: None where it cannot be determined: one is missing, of another type than the test's,
+        or given twice
     """
     given = read_arguments(arguments)
     found = [None if given is None else _fit(one, given) for one in wanted]
