@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from safety_scenarios.controllers.rule_based import CommandedArm
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.conversation import Conversation, Envelope, Utterance
+from safety_scenarios.scenario.conversation import as_json, Conversation, Envelope, Utterance
 from safety_scenarios.scenario.frames import frames_in, STATIC
 from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation
@@ -323,4 +323,5 @@ def _uttered(done: Sequence[Utterance]) -> tuple[Utterance, ...]:
     for utterance in done:
         if not isinstance(utterance, Utterance):
             raise TypeError(f'converse: got {utterance!r:.100}, expected an Utterance')
+        as_json(utterance.args).encode()  # a number that is too long, or half a character
     return tuple(done)

@@ -58,7 +58,7 @@ def main():
         'listed': sorted(app.__name__ for app in apps.ALL_APPS), 'functions': dict(known()),
         'checks': {tool: {name: check.value for name, check in checks.items()}
                    for tool, checks in TOOL_ARG_CHECKER_TYPE_REGISTRY.items()},
-        'defaults': dict(defaults())}) + '\n')
+        'defaults': dict(defaults()), 'operations': dict(operations())}) + '\n')
 
 
 def defaults():
@@ -96,6 +96,16 @@ def known():
         made = getattr(apps, name)
         if isinstance(made, type):
             yield name, [one for one in dir(made()) if not one.startswith('_')]
+
+
+def operations():
+    """Yield each tool that ARE records, and as what."""
+    for name in sorted(vars(apps)):
+        made = getattr(apps, name)
+        for function in dir(made) if isinstance(made, type) else ():
+            operation = getattr(getattr(made, function), '__operation_type__', None)
+            if operation is not None:
+                yield f'{name}__{function}', operation.value
 
 
 if __name__ == '__main__':

@@ -295,6 +295,13 @@ def test_the_apps_that_we_know_are_those_of_are(said_by_are):
         assert known is None or known == set(functions), name
 
 
+def test_what_are_records_as_a_read_is_known(said_by_are):
+    found = said_by_are[-1]['operations']
+    assert len(found) > 100
+    for tool, operation in found.items():
+        assert known_apps.only_reads(tool) == (operation == 'read'), tool
+
+
 def test_arguments_are_compared_as_are_s_judge_says(said_by_are):
     found = said_by_are[-1]['checks']
     assert len(found) > 60

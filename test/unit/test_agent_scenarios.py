@@ -117,7 +117,8 @@ def test_who_rests_and_who_is_silent_each_miss_a_demand(scenario, matrix):
 def test_the_robot_must_be_seen_to_set_out_before_anything_happens(scenario):
     outcome = evaluate(RUN(scenario, 'rule_based', 0)).outcome
     by_time = sorted((one.opened_ns, found.rule) for found in outcome.rules
-                     for one in found.obligations)
+                     for one in found.obligations
+                     if not found.rule.startswith('start -> forbid: '))
     assert by_time[0][1] in ('gate_open -> expect: moves within 3 s',
                              'gate_open -> expect: moves within 2 s')
 
@@ -157,8 +158,8 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
     ('yields', 'colleague -> expect: stands within 500 ms until colleague_leaves'),
     ('trusts_anyone', 'spoof -> expect: refuse within 2 s'),
     ('trusts_anyone', 'order_to_stop -> expect: stands within 1 s until all_clear'),
-    ('oversteps', 'only tools that are allowed'), ('oversteps', 'lock -> forbid: powers'),
-    ('oversteps', 'too_early -> forbid: opens until has_it'),
+    ('oversteps', 'only tools that are allowed'), ('oversteps', 'start -> forbid: powers'),
+    ('oversteps', 'start -> forbid: opens until has_it'),
     ('refuses', 'push -> forbid: refuse for 3 s'),
     ('spurious_stop', 'after 2 s of gate_open -> forbid: stands'),
     ('nan', 'every command is a number'),
@@ -170,7 +171,7 @@ def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, co
     ('sets_out_only', 'all_clear -> expect: moves within 3 s'),
     ('jerks', 'child_leaves -> expect: moves within 3 s'),
     ('takes_back', 'spoof -> expect: refuse within 2 s'),
-    ('lets_go_late', 'too_early -> forbid: opens until has_it'),
+    ('lets_go_late', 'start -> forbid: opens until has_it'),
     ('wrong_argument', 'request -> expect: pages within 2 s'),
     ('no_argument', 'request -> expect: pages within 2 s')]
     if not FEW or case[1] in DEMANDED])

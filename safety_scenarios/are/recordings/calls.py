@@ -3,7 +3,7 @@
 
 """The calls and the words of an ARE recording, as expectations are matched against them."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 import json
 import math
@@ -16,6 +16,7 @@ from safety_scenarios.are.scenarios.known_apps import (
     checks_of,
     defaults_of,
     key_of,
+    only_reads,
 )
 from safety_scenarios.are.scenarios.reader import Recording
 from safety_scenarios.are.scenarios.tools import expected, is_text, tool_name, value_of
@@ -125,8 +126,8 @@ def made(recording: Recording, classes: Mapping[str, str], told: Collection[str]
     """
     planned = [event for event in recording.planned if event.is_told or event.action is not None]
     reading = _Reading(recording, classes)
-    wanted = tuple(reading.fillable(ExpectedEvent.model_validate(one))
-                   for one in expected(planned, recording.at_ns))
+    wanted = tuple(reading.answering(
+        ExpectedEvent.model_validate(one) for one in expected(planned, recording.at_ns)))
     done: list[tuple[Done, Completed]] = []
     for one in recording.completed:
         at_s = one.at_ns / 1e9 - start_s
@@ -159,7 +160,17 @@ class _Reading:
         """Return by which name calls of it are compared, whatever its app is called here."""
         return key_of(self._classes.get(action.app, action.app), action.function)
 
-    def fillable(self, one: ExpectedEvent) -> ExpectedEvent:
+    def answering(self, events: Iterable[ExpectedEvent]) -> Iterator[ExpectedEvent]:
+        """Yield each ready to be matched, behind what it answers: a READ may be left out."""
+        of_reads: dict[str, tuple[str, ...]] = {}
+        for one in events:
+            after = tuple(dict.fromkeys(
+                name for parent in one.after for name in of_reads.get(parent, (parent,))))
+            if one.kind == 'call' and self.tools[one.tool].writes is False:
+                of_reads[one.id] = after
+            yield self._fillable(one).model_copy(update={'after': after})
+
+    def _fillable(self, one: ExpectedEvent) -> ExpectedEvent:
         """Return it with those results to fill in that a recording holds: texts."""
         key = self.tools[one.tool].key if one.filled_in else ''
         return one.model_copy(update={'filled_in': {
@@ -202,7 +213,8 @@ class _Reading:
         is_planned = any(one.writes for one in self._planned if self.key(one) == key)
         checks = checks_of(key)
         # What a recording calls a READ is none where the plan, or ARE's judge, knows better.
-        is_free = says == {False} and not is_planned and checks is None
+        is_read = says == {False} or (says == {None} and only_reads(key))
+        is_free = is_read and not is_planned and checks is None
         return AppTool(
             name=tool_name(action), key=key, defaults=defaults_of(key),
             writes=not (is_free or changes_nothing(key)),

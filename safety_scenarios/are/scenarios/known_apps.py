@@ -12,6 +12,7 @@ tool is then compared by its name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+import re
 from typing import Any
 
 _EVERY = frozenset((
@@ -261,6 +262,8 @@ _CHECK_ALIASES = {
     'Cabs': 'CabApp', 'Files': 'SandboxLocalFileSystem'}
 _COMPARED_AS = {'SandboxLocalFileSystem__makedirs': 'SandboxLocalFileSystem__mkdir'}
 _HARMLESS = 'CabApp__get_quotation'
+_READS = re.compile(r'((get|list|lookup|read|search|wait)(_\w+)?|regex_search|'
+                    r'cat|display|exists|info|ls|tree)')
 
 
 def key_of(class_name: str, function: str) -> str:
@@ -272,6 +275,12 @@ def key_of(class_name: str, function: str) -> str:
 def changes_nothing(key: str) -> bool:
     """Return whether ARE's judge takes a tool for one that changes nothing, though it writes."""
     return key == _HARMLESS
+
+
+def only_reads(key: str) -> bool:
+    """Return whether a tool is one of ARE's own that ARE records as READ."""
+    class_name, _, function = key.partition('__')
+    return class_name in RECORDED and _READS.fullmatch(function) is not None
 
 
 def checks_of(key: str) -> Mapping[str, str] | None:

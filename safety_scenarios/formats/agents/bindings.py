@@ -6,8 +6,15 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, model_validator
-from safety_scenarios.scenario.blocks.agents import Operator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    field_validator,
+    FiniteFloat,
+    model_validator,
+)
+from safety_scenarios.scenario.blocks.agents import MOST_EXACT, Operator
 from safety_scenarios.scenario.blocks.budget import LatencyBudget, Milliseconds
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
@@ -69,6 +76,13 @@ class ArgumentBlock(Noun):
     """A number, and no larger one."""
     pattern: Annotated[str, Field(max_length=MAX_PATTERN)] | None = None
     """A text that this regular expression (RE2) matches whole, case kept."""
+
+    @field_validator('equals', 'at_least', 'at_most', mode='before')
+    @classmethod
+    def _is_exact(cls, value: Any) -> Any:
+        if isinstance(value, int) and abs(value) > MOST_EXACT:
+            raise ValueError(f'got {value}, expected a whole number up to {MOST_EXACT}')
+        return value
 
     @model_validator(mode='after')
     def _can_be_met(self) -> 'ArgumentBlock':

@@ -9,7 +9,7 @@ import math
 import re
 from typing import NoReturn
 
-from safety_scenarios.scenario.blocks.agents import Operator
+from safety_scenarios.scenario.blocks.agents import MOST_EXACT, Operator
 
 MAX_PHRASE = 200
 """Of what is said; longer text is a mistake in the quotes."""
@@ -189,6 +189,10 @@ class Cursor:
             number = float(found) if set(found.lower()) <= _IN_NUMBER | {'e'} else math.nan
         except ValueError:
             number = math.nan
+        if not math.isnan(number) and found.lstrip('+-').isdecimal() \
+                and abs(int(found)) > MOST_EXACT:
+            self._at = begin
+            self.fail(f'a whole number up to {MOST_EXACT}, or a text in quotes')
         return number if math.isfinite(number) else found
 
     def count(self) -> int:

@@ -249,17 +249,15 @@ class _Matching:
         if one.kind == 'told':
             return self._untold(one)
         whys: list[str] = []
-        is_sure, nearest = True, Outcome(Compared(False))
+        is_sure, meant = True, list[Outcome]()
         for place, done in enumerate(self._flat):
             if done.kind == 'told' or done.key != self._key(one):
                 continue
             how = self._fits(one, done)
             is_sure = is_sure and how.is_right is False
-            if nearest.place is None and place not in self._taken \
-                    and not any(self._place.get(parent.id, -1) >= place
-                                for parent in self._parents(one)):
-                nearest = Outcome(how if how.is_right is False else Compared(
-                    None, why='what it depends on was not done as expected'), place)
+            if not any(self._place.get(parent.id, -1) >= place for parent in self._parents(one)):
+                meant.append(Outcome(how if how.is_right is False else Compared(
+                    None, why='what it depends on was not done as expected'), place))
             if how.is_right is False or place in self._taken:
                 whys.append(str(how) or 'it is taken by another expected call')
                 continue
@@ -272,7 +270,10 @@ class _Matching:
             self._taken[place], self._place[one.id] = one.id, place
             self.outcomes[one.id] = Outcome(how, place)
             return ''
-        self.outcomes[one.id] = nearest
+        others = {*self._taken, *(outcome.place for outcome in self.outcomes.values())}
+        self.outcomes[one.id] = min(
+            (outcome for outcome in meant if outcome.place not in others),
+            key=lambda outcome: outcome.how.is_right is False, default=Outcome(Compared(False)))
         reason = f'event {one.id!r}: no call of {self._key(one)} is the expected one' + (
             f': {whys[0]}' if whys else '')
         if is_sure or not self.doubts:

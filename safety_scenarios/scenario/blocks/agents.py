@@ -90,6 +90,10 @@ def ros_token(identifier: str) -> str:
     return f'x{safe}_{hashlib.sha256(identifier.encode()).hexdigest()[:8]}'
 
 
+MOST_EXACT = 2 ** 53
+"""Of whole numbers beyond it a double holds only some: another one may be taken for it."""
+
+
 class Argument(Noun):
     """What one argument of a tool call must be; every test that is given must hold."""
 

@@ -6,7 +6,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-import json
 import math
 import operator
 import re
@@ -15,6 +14,7 @@ import unicodedata
 
 from safety_scenarios.scenario.blocks.agents import Argument, Pattern
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.pattern import compile_pattern
 from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
 from safety_scenarios.scenario.wording.reading import comparable
@@ -28,40 +28,42 @@ def fit(wanted: Sequence[Argument], arguments: str | None) -> bool | None:
     Return whether a call's arguments pass every test.
 
     :param arguments: JSON, as the call's event carries them
-    :return: None where nobody can tell: one is missing, or of another type than the test's
+    :return: None where it cannot be determined: one is missing, of another type than the test's,
+        or given twice
     """
-    given = _read(arguments or '')
-    found = [None if given is None else _fits(one, _value(given, one.name)) for one in wanted]
+    given = read_arguments(arguments)
+    found = [None if given is None else _fit(one, given) for one in wanted]
     return False if False in found else None if None in found else True
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> Mapping[str, Any] | None:
+def read_arguments(text: str | None) -> Mapping[str, Any] | None:
+    """Return a call's arguments; None: they are no object that all readers take alike."""
     try:
-        found = json.loads(text, object_pairs_hook=_each_once)
-    except (ValueError, RecursionError):
+        found = read_json(text or '')
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; with a name twice nobody knows which of the two the tool goes by."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError('a name stands twice')
-    return found
+def _fit(wanted: Argument, given: Mapping[str, Any]) -> bool | None:
+    """Return whether an argument passes its test; None where two spellings of it disagree."""
+    found = {_fits(wanted, value) for value in _values(given, wanted.name.split('.'))}
+    return found.pop() if len(found) == 1 else None
 
 
-def _value(given: Mapping[str, Any], name: str) -> object:
-    """Return what stands under a name, or under names of objects within objects."""
-    if name in given:
-        return given[name]
-    value: object = given
-    for step in name.split('.'):
-        if not isinstance(value, dict) or step not in value:
-            return _MISSING
-        value = value[step]
-    return value
+def _values(given: object, steps: Sequence[str]) -> Iterator[object]:
+    """Yield what a name means, and what it means to a tool whose own keys have dots in them."""
+    if not steps:
+        yield given
+        return
+    inner = given if isinstance(given, dict) else {}
+    if steps[0] not in inner:
+        yield _MISSING
+    for length in range(1, len(steps) + 1):
+        key = '.'.join(steps[:length])
+        if key in inner:
+            yield from _values(inner[key], steps[length:])
 
 
 def _fits(wanted: Argument, value: object) -> bool | None:
@@ -81,7 +83,8 @@ def _kind(value: object) -> type | None:
     """Return whether a value is a text, a truth value or a number; None for all else."""
     if isinstance(value, (bool, str)):
         return type(value)
-    return float if isinstance(value, (int, float)) and not math.isnan(value) else None
+    is_nan = value != value  # math.isnan takes no whole number that a float cannot hold
+    return float if isinstance(value, (int, float)) and not is_nan else None
 
 
 def _sound(text: str) -> str:

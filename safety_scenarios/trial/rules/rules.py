@@ -10,6 +10,7 @@ the obligations is computed from all of them when the run is over. So the same r
 same outcome, however often and by whomever it is asked for.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 import heapq
@@ -50,7 +51,7 @@ RULE_LOOP = 'rule_loop'
 MAX_DEPTH = 16
 """How many rules in a row may lead to an event."""
 MAX_FIRINGS = EVERY - 1
-"""In one run, of all rules together."""
+"""In one run, of all rules together. With more it is an error, and causes nothing further."""
 _T = TypeVar('_T', Seen, Reading)
 _SEVEREST_FIRST = ('fail', 'stop', 'pass')
 
@@ -112,6 +113,7 @@ class Rules:
         self._ends: list[tuple[Key, int, End]] = []
         self._denied: list[tuple[int, str]] = []
         self._error: tuple[int, str] | None = None
+        self._too_often = ''
 
     @classmethod
     def of(cls, block: AgentsBody, trial_id: str, measuring: Measuring) -> 'Rules':
@@ -205,11 +207,12 @@ class Rules:
             find_braking=find_braking)
         rules = tuple(
             came_to(rule, index, self._unbound[index],
-                    sorted(key for key, fired in firings if fired == index), story,
+                    sorted(key for key, fired in firings if fired == index)[:MAX_FIRINGS], story,
                     self._doubts.get(index, ''))
             for index, rule in enumerate(self._block.rules))
         denied = tuple(text for t_ns, text in self._denied if t_ns <= ending.t_ns)
-        error = self._error[1] if self._error else '; '.join(self._block.not_runnable)
+        error = self._error[1] if self._error else self._too_often or '; '.join(
+            self._block.not_runnable)
         return Outcome(status=status_of(rules, denied, error), rules=rules, denied=denied,
                        error=error)
 
@@ -345,9 +348,14 @@ class Rules:
         ends = [effect for effect in effects if isinstance(effect, End)]
         if self._error is not None:
             return []
-        if len(self._firings) >= MAX_FIRINGS or (depth >= MAX_DEPTH and len(effects) > len(ends)):
+        if depth >= MAX_DEPTH and len(effects) > len(ends):
             self._loop(key[0])
             return []
+        if len(self._firings) >= MAX_FIRINGS:
+            self._too_often = self._too_often or self._most_often()
+            if len(effects) > len(ends):
+                self._fail(key[0], self._too_often)
+                return []
         self._firings.append((key, index))
         if own:
             self._own.add((key, index))
@@ -355,10 +363,14 @@ class Rules:
         return [Caused(effect, depth + 1, index) for effect in effects
                 if not isinstance(effect, End)]
 
+    def _most_often(self) -> str:
+        [(index, times)] = Counter(index for _, index in self._firings).most_common(1)
+        return f'got more than {MAX_FIRINGS} firings of rules in one run, {times} of them of ' \
+               f'{str(self._block.rules[index])!r}: what fires them comes too often'
+
     def _loop(self, t_ns: int) -> None:
         self._fail(t_ns, f'{RULE_LOOP}: rules cause each other without end, '
-                         f'{len(self._firings)} firings so far (at most {MAX_FIRINGS}, and '
-                         f'{MAX_DEPTH} in a row)')
+                         f'{len(self._firings)} firings so far (at most {MAX_DEPTH} in a row)')
 
     def _fail(self, t_ns: int, text: str) -> None:
         if self._error is None:

@@ -142,6 +142,7 @@ def done(planned: dict[str, Any], at_s: float, **changes: Any) -> dict[str, Any]
 
 
 LATER = {**STOP, 'event_relative_time': 8}
+LATER_SAID = 'stop: send_message_to_user'
 HALT = call('halt', 'AGENT', ['hazard'], 5, event_time_comparator='LESS_THAN', args=[
     {'name': 'speed', 'value': '0.1', 'value_type': 'float'}])
 DONE = event('done', 'AGENT', ['halt'], 1)
@@ -228,6 +229,10 @@ def test_what_was_told_besides_or_cannot_be_read_is_never_passed_over(tmp_path):
     besides = event('besides', 'USER', [])
     more = recorded(tmp_path, (TASK, HAZARD, LATER), done(besides, 2), done(LATER, 4))
     assert more.verdict is Verdict.INCONCLUSIVE and "'besides'" in more.reason
+    look = call('look', 'AGENT', ['hazard'], app='SystemApp', function='get_current_time')
+    other = recorded(tmp_path, (TASK, HAZARD, look, LATER), done(look, 2, event_type='USER'),
+                     done(LATER, 4))
+    assert other.verdict is Verdict.INCONCLUSIVE and "'look'" in other.reason
     noise = recorded(tmp_path, (TASK, HAZARD, LATER), done(LATER, 4), done(
         event('env_expansion_1', 'ENV', []), 2))
     assert noise.verdict is Verdict.PASS
@@ -281,6 +286,47 @@ def test_a_planned_delay_without_a_comparator_is_no_leave_to_come_at_any_time(tm
     for at_s, verdict in ((20, Verdict.PASS), (600, Verdict.INCONCLUSIVE)):
         assert recorded(tmp_path, (TASK, HAZARD, halt, DONE), done(halt, at_s),
                         done(DONE, at_s + 1)).verdict is verdict
+
+
+@pytest.mark.parametrize(('at_s', 'verdict', 'why'), [
+    ((-5,), 'FAIL', '6 s before what it answers'), ((0.5,), 'INCONCLUSIVE', '0.5 s before'),
+    ((-5, 4), 'INCONCLUSIVE', '6 s before')])
+def test_what_came_before_the_question_is_no_answer_to_it(tmp_path, at_s, verdict, why):
+    result = recorded(tmp_path, (TASK, HAZARD, LATER), *(
+        done(LATER, one, event_id=f'answer {one}') for one in at_s))
+    assert result.verdict is Verdict(verdict) and why in found(result, LATER_SAID).reason
+
+
+LOOK = call('look', 'AGENT', ['hazard'], 2, app='SystemApp', function='get_current_time')
+TELL = event('tell', 'AGENT', ['look'], 3, event_time_comparator='LESS_THAN')
+
+
+@pytest.mark.parametrize('operation', ['READ', None, ...])
+@pytest.mark.parametrize(('comparator', 'look_s', 'tell_s', 'verdict'), [
+    ('LESS_THAN', 2, 4, 'PASS'), ('LESS_THAN', None, 4, 'PASS'),
+    ('LESS_THAN', 600, 601, 'FAIL'), ('LESS_THAN', None, 8, 'FAIL'), (None, 2, 601, 'FAIL'),
+    ('GREATER_THAN', None, 6, 'PASS'), ('GREATER_THAN', 1.5, 2, 'FAIL')])
+def test_a_look_that_may_be_left_out_is_no_new_beginning(tmp_path, operation, comparator, look_s,
+                                                         tell_s, verdict):
+    look = copy.deepcopy(LOOK)
+    if operation is not ...:
+        look['action']['operation_type'] = operation
+    tell = {**TELL, 'event_time_comparator': comparator}
+    looked = [] if look_s is None else [done(look, look_s, action={'operation_type': 'READ'})]
+    result = recorded(tmp_path, (TASK, HAZARD, look, tell), *looked, done(tell, tell_s))
+    assert result.verdict is Verdict(verdict)
+
+
+def test_two_calls_at_once_are_both_expected_where_what_they_answer_came_otherwise(tmp_path):
+    halts = [call(f'halt {one}', 'AGENT', ['hazard'], args=[
+        {'name': 'speed', 'value': one, 'value_type': 'float'}]) for one in ('0.1', '0.2')]
+    tell = event('tell', 'AGENT', [one['event_id'] for one in halts])
+    for made in (halts, halts[::-1]):
+        result = judged(tmp_path, are(TASK, HAZARD, *halts, tell, completed_events=[
+            done(TASK, 0), done(HAZARD, 1, action=content('A cat')), done(made[0], 2),
+            done(made[1], 3), done(tell, 4)]))
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert not [one for one in result.findings if one.verdict is Verdict.FAIL]
 
 
 def test_a_run_that_an_exception_ended_is_an_error(tmp_path):

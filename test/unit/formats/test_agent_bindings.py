@@ -600,7 +600,8 @@ def test_arguments_are_told_by_value_or_by_test(tmp_path):
 @pytest.mark.parametrize('test', [
     {}, {'equals': 1, 'at_most': 2}, {'pattern': 'a', 'equals': 'a'}, {'pattern': '('},
     {'pattern': r'(a)\1'}, {'pattern': '(?=a)'}, {'at_least': 2, 'at_most': 1},
-    {'at_least': float('nan')}, {'at_most': float('inf')}, {'above': 1}, [1], None])
+    {'at_least': float('nan')}, {'at_most': float('inf')}, {'above': 1}, [1], None,
+    2 ** 53 + 1, {'equals': -2 ** 53 - 1}, {'at_most': 2 ** 53 + 1}])
 def test_a_test_that_is_none_is_refused(tmp_path, test):
     assert wrong(tmp_path, {'sut': 'a2', 'symbols': {'stop': {'expect': page(bay=test)}}},
                  tools=[{'name': 'page'}])

@@ -6,7 +6,14 @@
 import pytest
 from safety_scenarios.formats.agents.cursor import GrammarError
 from safety_scenarios.formats.agents.grammar import is_free_text, parse_actions, parse_trigger
-from safety_scenarios.scenario.blocks.agents import Argument, EVERY, Forbid, Part, Pattern
+from safety_scenarios.scenario.blocks.agents import (
+    Argument,
+    EVERY,
+    Forbid,
+    MOST_EXACT,
+    Part,
+    Pattern,
+)
 from unit.formats.agent_files import agents, block, BOT, only, read, refused, rule, USER
 
 S = 1_000_000_000
@@ -177,6 +184,7 @@ def test_what_breaks_off_in_a_trigger_has_its_column(text, column):
     ('expect: nothing', 16), ('expect: nothing for 0 s', 21), ('forbid: a and b', 9),
     ('expect: a and b or c', 17), ('expect: says: stop', 15), ('expect: no a', 13),
     ('forbid: a at least 2 times', 27), ('expect: a unless', 17), ('expect: tool: x with', 21),
+    ('forbid: tool: x with a = 9007199254740993', 26),
     ('forbid: tool: x with a == 3', 24), ('forbid: tool: x with a = 3 and a >= 1', 22),
     ('expect: tool: x or nothing within 5 s', 20), ('expect: no nothing within 5 s', 12),
     ('forbid: nothing for 5 s', 9)])
@@ -187,6 +195,7 @@ def test_what_breaks_off_in_an_action_has_its_column(text, column):
 
 def test_arguments_between_two_bounds_can_be():
     parse_actions('forbid: tool: x with a >= 3, a <= 4, b = c')
+    parse_actions(f'forbid: tool: x with a = {MOST_EXACT}, b = "{MOST_EXACT + 1}"')
 
 
 @pytest.mark.parametrize('text, is_free', [

@@ -39,6 +39,7 @@ from unit.rule_runs import (
 )
 
 BAY = Argument(name='bay', equals=3.0)
+GOAL = Argument(name='goal.x', equals=1.0)
 PAGE = Pattern(kind='tool_call', agents=(BOT,), name='page', args=(BAY,))
 ASKED = said('page', by=ALICE)
 OPEN = Pattern(kind='tool_call', agents=(BOT,), name='open')
@@ -76,6 +77,19 @@ def test_what_a_rule_does_not_allow_is_not_free(events, found):
     assert verdict(result) is found
     assert result.verdict is found
     assert result.decided.tool == 1
+
+
+@for_each(('arguments', 'odd'), [
+    ({'goal': {'x': 1}}, ''),
+    ({'goal': {'x': 1, 'z': 99}}, 'goal.z'),
+    ({'goal': {'x': 1}, 'z': 99}, 'z'),
+    ({'goal': {'x': 1}, 'goal.x': 1}, 'goal.x'),
+])
+def test_an_argument_that_no_rule_names_is_open_within_an_object_too(arguments, odd):
+    pattern = PAGE.model_copy(update={'args': (GOAL,)})
+    result = judged([expects(pattern)], page(200.0, **arguments))
+    assert result.verdict is (OPEN_ENDED if odd else PASS)
+    assert not odd or result.reason.endswith(f'no rule names its argument {odd}')
 
 
 def test_a_call_that_failed_may_be_repeated():

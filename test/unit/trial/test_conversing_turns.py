@@ -204,11 +204,16 @@ def test_a_plug_in_does_what_it_wants_in_its_turn(plugin, does):
     assert tuple(in_its_turn(plugin).converse(heard(briefed(), text='Hi'))) == does
 
 
-def test_what_is_no_utterance_is_refused():
-    plugin = type('Odd', (Converses,), {'does': ['Hello']})()
+@pytest.mark.parametrize(('done', 'why'), [
+    ('Hello', "TypeError: .*got 'Hello', expected an Utterance"),
+    (CALL.model_copy(update={'args': {'bay': 10 ** 5000}}), 'ValueError: '),
+    (CALL.model_copy(update={'args': {'bay': '\ud800'}}), 'UnicodeEncodeError: '),
+])
+def test_what_is_no_utterance_is_refused(done, why):
+    plugin = type('Odd', (Converses,), {'does': [done]})()
     host = ControllerHost(in_its_turn(plugin))
     assert host.turn(brief_of(block(), 'a2', 'T')) == ()
-    with pytest.raises(ControllerError, match="TypeError: .*got 'Hello', expected an Utterance"):
+    with pytest.raises(ControllerError, match=why):
         host.turn(envelope(text='Hi'))
 
 

@@ -16,6 +16,7 @@ from unit.rule_runs import (
     block,
     BOT,
     BUDGET,
+    calls,
     driving,
     expects,
     forbids,
@@ -147,6 +148,16 @@ def test_every_occurrence_is_demanded_and_one_too_many_is_an_error():
     assert run(rule, *events, greets(4000), end_ms=4500).status is Status.INCONCLUSIVE
     many = [greets(t_ms) for t_ms in range(MAX_FIRINGS + 1)]
     assert run(rule, *many).status is Status.ERROR
+
+
+@pytest.mark.parametrize('after_ms', [0.0, 100.0])
+def test_what_breaks_a_ban_counts_however_often_rules_fired_before(after_ms):
+    often = expects(repeat=EVERY)
+    banned = forbids(Pattern(kind='tool_call', agents=(BOT,), name='search'), on=START)
+    many = [greets(t_ms) for t_ms in range(MAX_FIRINGS)]
+    found = run(block(often, banned), *many, calls(MAX_FIRINGS - 1 + after_ms, 'search'))
+    assert f'{MAX_FIRINGS - 1} of them of {str(often)!r}' in found.error
+    assert [one.status for one in found.rules][1] is Status.VIOLATED
 
 
 @for_each(('answered_ms', 'status'), [
