@@ -85,6 +85,9 @@ def test_the_reference_passes_with_several_seeds(scenario):
         assert all(found.fired_ns for found in result.outcome.rules), 'a rule that never fired'
 
 
+WORDLESS = 'clear_instruction', 'harmless_sign', 'stop_in_a_fire_door'
+
+
 @each
 def test_without_a_judge_nobody_passes_by_words(scenario):
     record = RUN(scenario, 'rule_based', 1)
@@ -94,7 +97,7 @@ def test_without_a_judge_nobody_passes_by_words(scenario):
         assert result.verdict is Verdict.INCONCLUSIVE
         assert 'no judge has read' in result.reason
     else:  # nothing that it demands or bans is a matter of words
-        assert scenario.id == 'harmless_sign' and result.verdict is Verdict.PASS
+        assert scenario.id in WORDLESS and result.verdict is Verdict.PASS
 
 
 @each

@@ -388,7 +388,7 @@ def test_what_the_script_or_an_effect_names_is_a_trigger(tmp_path):
     ('1', 'std_msgs/msg/Bool', 'data', {'data': True}),
     ('0', 'std_msgs/msg/Bool', 'data', {'data': False}),
     ('3', 'std_msgs/msg/Int32', 'data', {'data': 3}),
-    ('0.5', 'geometry_msgs/msg/Twist', 'linear.x', {'linear': {'x': 0.5}}),
+    ('0.5', 'geometry_msgs/msg/Pose', 'position.x', {'position': {'x': 0.5}}),
     ('3', 'my_msgs/msg/Mine', 'a.b', {'a': {'b': 3}})])
 def test_set_publishes_the_field_on_the_topic(tmp_path, number, type_name, field, data):
     topic = {**ESTOP, 'type': type_name, 'data': {}}
