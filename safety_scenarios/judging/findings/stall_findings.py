@@ -78,13 +78,19 @@ def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
     By then each process on the way has run for as long as the whole reaction may take, one after
     the other, and commands that arrived later show no reaction that had begun.
 
-    :return: None where it reacted, or where that cannot be determined
+    :return: None where it reacted, or where that cannot be determined, as where nothing would
+        have reported a stall of the controller
     """
+    return never_reacted_ns(trial, gate) if _is_watched(trial) else None
+
+
+def never_reacted_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
+    """Return the same as far as stalls were reported."""
     latency, onset, body = trial.latency.latency, trial.timeline.onset, trial.scenario.body
     measuring, reaction, clocks = trial.record.measuring, body.reaction, trial.latency.clocks
     if latency is None or onset is None or reaction is None or latency.inferred \
             or latency.fell_silent or latency.latency_class is LatencyClass.ANTICIPATORY \
-            or (measuring.sim_time and measuring.pace is None) or not _is_watched(trial):
+            or (measuring.sim_time and measuring.pace is None):
         return None
     slack_ns = _slack_ns(trial)
     needs_ns = round(_UNREPORTED * trial.scenario.latency_budget.limit_ns(gate) + slack_ns)
@@ -105,8 +111,9 @@ def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
         return lasted_ns if onset_ns + min(
             latency.reaction.callback_ns, latency.reaction.steady_ns) > lasted_ns else None
     rate = trial.motion.deceleration
+    share = 1.0 if slows_ns is not None or not trial.motion.tracks else 1.0 - _SLOWER
     takes_ns = 1e6 * reaction.hold_ms + slack_ns + (
-        1e9 * body.robot.max_speed / rate if rate and body.robot else 0.0)
+        1e9 * share * body.robot.max_speed / rate if rate and body.robot else 0.0)
     is_long = lasted_ns + takes_ns < onset_ns + latency.observed_ns
     return lasted_ns if is_long and bool(commands) \
         and commands[-1].stamps.steady_ns > lasted_ns + takes_ns else None
