@@ -120,7 +120,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
     findings = judged_without_answer(
-        trial, observation.nobody_could_see(trial, findings), subject)
+        trial, observation.nobody_could_see(
+            trial, observation.taken_by_none(trial, findings)), subject)
     return _judged(trial, findings, latency, by)
 
 

@@ -23,6 +23,7 @@ from safety_scenarios.scenario.event import (
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.record.executed_commands import driver_of, is_rejected
 from safety_scenarios.trial.streams import Answer, Stream, Streams
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
@@ -359,6 +360,8 @@ class _Moving:
     """
     Says when a command first meets the nominal requirement, and how often commands come.
 
+    One that the driver rejects meets nothing.
+
     :ivar times_ns: of the commands that met it, on the link's schedule clock
     """
 
@@ -366,6 +369,7 @@ class _Moving:
         body = trial.scenario.robot_body
         self._require = body.nominal.require
         self._signal = body.signals[self._require.signal]
+        self._driver = driver_of(trial.scenario, self._signal.topic)
         self._current: Message | None = None
         self._read: Message | None = None
         """The last command that was looked at, with the current message of now."""
@@ -383,9 +387,10 @@ class _Moving:
             return False
         if message is not self._read:  # one object for as long as nothing else is commanded
             self._is_met, self._read = self._meets(event.name, message), message
-        if self._is_met:
+        is_met = self._is_met and not is_rejected(self._driver, event)
+        if is_met:
             self.times_ns.append(self._link.schedule_ns(event.stamps))
-        return self._is_met
+        return is_met
 
     def _meets(self, topic: str, message: Message) -> bool:
         try:

@@ -36,6 +36,22 @@ def none_taken(trial: JudgedTrial) -> Iterator[Finding]:
                          f'If the robot has another driver, declare it at ros.commands')
 
 
+def taken_by_none(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
+    """
+    Return findings without a FAIL for no answer or no work by commands that no driver takes.
+
+    If that driver was declared, they stay: else the robot may have another, which takes them.
+    """
+    drivers = [driver_of(trial.scenario, topic) for topic, execution in _with_rejections(trial)
+               if not execution.accepted.any()]
+    if not any(driver is not None and driver.assumed for driver in drivers):
+        return list(findings)
+    return [one.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False,
+                                   'reason': f'{one.reason}; the driver was not declared'})
+            if one.verdict is Verdict.FAIL and (one.kind in _ASKS or one.is_false_stop) else one
+            for one in findings]
+
+
 def rejection_notes(trial: JudgedTrial) -> Iterator[Note]:
     """Tell what was rejected, and that what was commanded before it went on."""
     for topic, execution in _with_rejections(trial):
