@@ -250,9 +250,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except InputError as error:
-        stop = interrupt_behind(error)
-        click.echo(seen('\n'.join(error.lines) if stop is None else interrupted(stop)), err=True)
-        return 2 if stop is None else 3
+        because = interrupt_behind(error)
+        click.echo(seen('\n'.join(error.lines) if because is None else interrupted(because)),
+                   err=True)
+        return 2 if because is None else 3
     except SafetyScenariosError as error:
         click.echo(seen(f'error: {error}'), err=True)
         return 3
@@ -265,8 +266,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        stop = interrupt_behind(error)
+        because = interrupt_behind(error)
         click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'
-                        if stop is None else interrupted(stop)), err=True)
+                        if because is None else interrupted(because)), err=True)
         return 3
     return 0

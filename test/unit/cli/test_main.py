@@ -128,8 +128,10 @@ def test_ctrl_c_while_a_library_in_c_is_imported_is_no_missing_library(
             return real(module)
         try:
             raise ImportError('initialization failed') from cause
-        except ImportError as error:
-            raise error if kind is ImportError else kind  # as rpyutils does
+        except ImportError:
+            assert kind is ImportError  # else as rpyutils does
+            raise
     monkeypatch.setattr(registry, 'import_module', stopped)
-    assert main(['run', 'SCN-R-101', '--link', 'ros', '--output', str(tmp_path / 'run')]) == code
+    run = ['run', 'SCN-R-101', '--link', 'ros', '--output', str(tmp_path / 'run')]
+    assert main(run) == code
     assert said in capsys.readouterr().err
