@@ -302,6 +302,18 @@ def _described(error: BaseException) -> str:
     return f'{type(error).__name__}: {error}'
 
 
+def interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """
+    Return the interrupt that led to an error; None: none did.
+
+    A library in C that Ctrl-C stops while it is imported raises an ImportError from that.
+    """
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, KeyboardInterrupt):
+        found = found.__cause__ or found.__context__
+    return found
+
+
 def interrupted(stop: BaseException) -> str:
     """
     Return what to say of an interrupt, with the error that it would keep from being told.

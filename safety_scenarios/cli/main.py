@@ -18,6 +18,7 @@ from safety_scenarios.dependencies import require
 from safety_scenarios.errors import (
     described,
     InputError,
+    interrupt_behind,
     interrupted,
     SafetyScenariosError,
     seen,
@@ -249,8 +250,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         error.show()
         return 2
     except InputError as error:
-        click.echo(seen('\n'.join(error.lines)), err=True)
-        return 2
+        because = interrupt_behind(error)
+        click.echo(seen('\n'.join(error.lines) if because is None else interrupted(because)),
+                   err=True)
+        return 2 if because is None else 3
     except SafetyScenariosError as error:
         click.echo(seen(f'error: {error}'), err=True)
         return 3
@@ -263,7 +266,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as error:  # only run ends so, and only with a campaign's code
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
-        click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'),
-                   err=True)
+        because = interrupt_behind(error)
+        click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'
+                        if because is None else interrupted(because)), err=True)
         return 3
     return 0

@@ -23,6 +23,7 @@ from safety_scenarios.judging.findings import (
     world_motion,
 )
 from safety_scenarios.judging.findings.around_onset import reacts_wherever, wherever
+from safety_scenarios.judging.findings.commander import decided_alone
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.latency_findings import latency_finding, rule_latency
 from safety_scenarios.judging.findings.model_reaction import (
@@ -121,7 +122,8 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
     findings = judged_without_answer(
-        trial, observation.nobody_could_see(trial, findings), subject)
+        trial, observation.nobody_could_see(
+            trial, observation.taken_by_none(trial, findings)), subject)
     return _judged(trial, findings, latency, by)
 
 
@@ -151,6 +153,8 @@ def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None
     """Return what the findings come to that count of words and over a network."""
     unanswered = unanswered_ns(trial, by.gate)
     findings = excused(trial, findings, latency, by.gate, unanswered)
+    findings = decided_alone(trial, findings, by.gate, lambda other: evaluate(
+        other, by.gate, by.words, by.subject).findings)
     findings = world_motion.without_the_world(
         trial, findings, lambda other: evaluate(other, by.gate, by.words, by.subject).findings)
     decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction

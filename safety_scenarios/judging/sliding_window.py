@@ -21,7 +21,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.findings import coverage, observation
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
-from safety_scenarios.judging.findings.observation import none_taken
+from safety_scenarios.judging.findings.observation import none_taken, ONE_COMMANDER
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.body import MonitorBody
@@ -109,10 +109,10 @@ def _heard(trial: JudgedTrial) -> Iterator[Finding]:
 
 
 def _whole(trial: JudgedTrial) -> Iterator[Finding]:
-    topic = interleaved(trial.record)
-    if topic is not None:
-        yield harness('observation', 'one publisher commands', Verdict.INCONCLUSIVE,
-                      f'{topic}: two publishers took turns, so that nobody knows whose command '
+    mixed = interleaved(trial.record)
+    if mixed is not None:
+        yield harness('observation', ONE_COMMANDER, Verdict.INCONCLUSIVE,
+                      f'{mixed[0]}: two publishers took turns, so that nobody knows whose command '
                       f'is in force. Stop one of them, or watch what a multiplexer gives out')
         return
     begin = trial.timeline.mark(NOMINAL)

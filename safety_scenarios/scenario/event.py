@@ -21,6 +21,8 @@ LONGEST_CAUSE = 100
 _TRUNCATED_BY = 'truncated_by'
 STALL_BEGAN, STALL_ENDED, STALL_LOST = 'began', 'ended', 'lost'
 """What the truth of a stall tells."""
+OTHER_COMMANDER = 'other commander'
+"""Name of the fault that the controller under test is no longer alone in commanding."""
 _EVENT = 480
 """Bytes of an event without message: its slots, its stamps', and their ints."""
 
@@ -122,7 +124,8 @@ class Event(Slotted):
     - ``stall``: the process ``name`` of the harness, such as ``simulator``, could not run, as it
       reported; ``text`` says how, and ``truth`` from when to when: ``began`` and ``ended`` (s
       before the event's stamps, on their clock), and how long of that it was ``lost`` (real s)
-    - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why
+    - ``fault``: the harness could not go on as planned; ``name`` says how, ``text`` why. Of
+      another commander the ``truth`` says since when it may be there: ``began``, as of a stall
     """
 
     kind: Literal['mark', 'stimulus', 'echo', 'command', 'undeclared', 'output', 'feedback',

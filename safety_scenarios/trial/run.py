@@ -24,6 +24,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.link import Link
+from safety_scenarios.trial.record.executed_commands import driver_of, is_rejected
 from safety_scenarios.trial.streams import Answer, Stream, Streams
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
@@ -385,6 +386,8 @@ class _Moving:
     """
     Says when a command first meets the nominal requirement, and how often commands come.
 
+    One that the driver rejects meets nothing.
+
     :ivar times_ns: of the commands that met it, on the link's schedule clock
     :ivar is_met: whether the last command did
     :ivar rested_ns: how long in all commands did not, after the first that did
@@ -394,10 +397,11 @@ class _Moving:
         body = trial.scenario.robot_body
         self._require = body.nominal.require
         self._signal = body.signals[self._require.signal]
+        self._driver = driver_of(trial.scenario, self._signal.topic)
         self._current: Message | None = None
         self._read: Message | None = None
         """The last command that was looked at, with the current message of now."""
-        self.is_met = False
+        self._reads = self.is_met = False
         self.rested_ns = 0
         self._since_ns = 0
         self._link = link
@@ -415,7 +419,8 @@ class _Moving:
         if self.times_ns and not self.is_met:
             self.rested_ns += now_ns - self._since_ns
         if message is not self._read:  # one object for as long as nothing else is commanded
-            self.is_met, self._read = self._meets(event.name, message), message
+            self._reads, self._read = self._meets(event.name, message), message
+        self.is_met = self._reads and not is_rejected(self._driver, event)
         if self.is_met:
             self.times_ns.append(now_ns)
         self._since_ns = now_ns

@@ -7,7 +7,9 @@ A small mobile-base controller in plain rclpy, that knows nothing of the package
 ``python3 faulty_controller.py FAULT`` drives at 0.5 m/s and stops for a person nearer than 2.5 m;
 FAULT is none, nan, wrong_type, flood, dies, best_effort, spins, rest, plain_text, deaf,
 header_copier, future_stamper, five_percent_deaf, wait_50_ms, with_odometry, asks_for_history,
-stops_publishing, second_topic, second_topic_at_rest, second_node or late_topic.
+stops_publishing, second_topic, second_topic_at_rest, second_node, late_topic, renews (its
+publisher for the hazard), hands_over (what gives it up then, and drives on) or takes_over (what
+commands from then on).
 """
 
 import os
@@ -39,7 +41,7 @@ class Base(Node):
         reliability = ReliabilityPolicy.BEST_EFFORT if fault == 'best_effort' \
             else ReliabilityPolicy.RELIABLE
         self.kind = TwistStamped if fault in STAMPED else Twist
-        self.publisher = self.create_publisher(
+        self.publisher = None if fault == 'takes_over' else self.create_publisher(
             self.kind, 'cmd_vel', QoSProfile(depth=10, reliability=reliability))
         topic = 'somewhere_else' if fault == 'deaf' else 'human_pose'
         history = DurabilityPolicy.TRANSIENT_LOCAL if fault == 'asks_for_history' \
@@ -70,6 +72,10 @@ class Base(Node):
         self.near = near
         if near and self.fault == 'dies':
             os._exit(17)
+        if near and not was_near and self.fault in ('renews', 'hands_over'):
+            self.destroy_publisher(self.publisher)
+        if near and not was_near and self.fault in ('renews', 'takes_over'):
+            self.publisher = self.create_publisher(self.kind, 'cmd_vel', 10)
         if near and not was_near and self.fault == 'wait_50_ms':
             self.tick()
 
@@ -83,7 +89,8 @@ class Base(Node):
         if self.fault == 'header_copier' and self.latest.header.stamp == Time():
             return
         ignores = self.fault == 'five_percent_deaf' and self.hazards % 20 == 3
-        if self.near and self.fault == 'stops_publishing':
+        if (self.near and self.fault in ('stops_publishing', 'hands_over')) \
+                or self.publisher is None:
             return
         stops = (self.near and not ignores) or self.fault == 'rest'
         self.stopped_at = (self.stopped_at or time.monotonic()) if stops else None

@@ -93,6 +93,18 @@ def test_a_controller_that_dies_of_the_hazard_has_not_stopped_the_robot(tmp_path
     assert 'cmd_vel was silent' in reasons(run)
 
 
+def test_a_stop_of_another_process_is_none_of_the_controller(tmp_path, domain):
+    with faulty('takes_over', domain):
+        run = judge(tmp_path, 'hands_over', domain, scenario=QUICK)
+    assert run.code == 3, run.output
+    assert 'ERROR one publisher commands: /cmd_vel: another process publishes' in reasons(run)
+
+
+def test_a_publisher_that_is_made_anew_is_still_the_controller_s(tmp_path, domain):
+    run = judge(tmp_path, 'renews', domain, scenario=QUICK)
+    assert run.code == 0, run.output
+
+
 @pytest.mark.thorough
 def test_another_type_than_asked_for_is_a_wiring_fault(tmp_path, domain):
     run = judge(tmp_path, 'wrong_type', domain, '--set', 'connect_timeout_s=4',

@@ -8,6 +8,7 @@ from functools import partial
 
 from safety_scenarios.judging.findings.clock_findings import PAUSE_NS
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.findings.observation import none_taken, REJECTED
 from safety_scenarios.judging.findings.rule_findings import of_other_trials
 from safety_scenarios.judging.findings.spells import commands_ended, Spell, spells
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -422,7 +423,9 @@ def _moving(trial: JudgedTrial, ros: RobotBody, name: str) -> Finding:
     onset_ns = onset.stamps.steady_ns if onset else trial.record.end_ns + 1
     before = trial.signals.margin_series([require]).before(onset_ns)
     if before is None:
-        return _found(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard')
+        return _found(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard' + (
+            f'; a driver rejects every command: see {REJECTED!r}' if any(none_taken(trial))
+            else ''))
     if onset is None:
         ended = ended_by(trial.record, trial.record.end_ns)
         if ended is not None:

@@ -15,6 +15,7 @@ from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.blocks.onset import ARMED
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driver import Execution
+from safety_scenarios.scenario.event import OTHER_COMMANDER
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Note, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.executed_commands import driver_of
@@ -33,6 +34,22 @@ def none_taken(trial: JudgedTrial) -> Iterator[Finding]:
             yield _found(REJECTED, Verdict.INCONCLUSIVE,
                          f'{_rejections(trial, topic, execution)}. So nothing was commanded. '
                          f'If the robot has another driver, declare it at ros.commands')
+
+
+def taken_by_none(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
+    """
+    Return findings without a FAIL for no answer or no work by commands that no driver takes.
+
+    If that driver was declared, they stay: else the robot may have another, which takes them.
+    """
+    drivers = [driver_of(trial.scenario, topic) for topic, execution in _with_rejections(trial)
+               if not execution.accepted.any()]
+    if not any(driver is not None and driver.assumed for driver in drivers):
+        return list(findings)
+    return [one.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False,
+                                   'reason': f'{one.reason}; the driver was not declared'})
+            if one.verdict is Verdict.FAIL and (one.kind in _ASKS or one.is_false_stop) else one
+            for one in findings]
 
 
 def rejection_notes(trial: JudgedTrial) -> Iterator[Note]:
@@ -121,7 +138,9 @@ _MAX_LATE_MS = 50.0
 _BEFORE_NS = 1_000_000_000
 """A stimulus that was late a second before the onset no longer disturbs the reaction."""
 INTERLOCK = InterlockError.__name__
+ONE_COMMANDER = 'one publisher commands'
 _FAULTS = {INTERRUPTED: 'nobody interrupted it',
+           OTHER_COMMANDER: ONE_COMMANDER,
            'ControllerError': 'the controller kept working',
            'LinkTimeoutError': 'the controller was connected',
            INTERLOCK: 'every interlock held',
@@ -180,11 +199,14 @@ def faults(trial: JudgedTrial) -> Iterator[Finding]:
 
 def losses(trial: JudgedTrial) -> Iterator[Finding]:
     """Find lost commands: one of them may be the one that moved the robot."""
-    topic = interleaved(trial.record)
-    if topic is not None:
-        yield _found('one publisher commands', Verdict.ERROR,
-                     f'{topic}: two publishers took turns, so it is not clear whose commands '
-                     f'would be judged. Stop one of them')
+    mixed = interleaved(trial.record)
+    if mixed is not None:
+        topic, from_ns = mixed
+        if not any(trial.record.of_kind('fault', OTHER_COMMANDER)):
+            yield _found(ONE_COMMANDER, Verdict.ERROR,
+                         f'{topic}: two publishers took turns, so it is not clear whose commands '
+                         f'would be judged. Stop one of them',
+                         trial.timeline.since_onset_ms(from_ns))
         return
     onset = trial.timeline.onset
     if onset is None:

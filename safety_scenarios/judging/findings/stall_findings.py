@@ -10,10 +10,11 @@ while it could not run is unknown, so that nothing passes because of that.
 
 A controller that had the time to react and did not is not excused: from the moment at which each
 process on the way to it, and then its own, has run for as long as the whole reaction may take,
-every violation is its own.
+every violation is its own. Nor is one that reacted in time, and moved again with no stall since.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy
 from safety_scenarios.errors import counted
@@ -78,16 +79,21 @@ def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
     By then each process on the way has run for as long as the whole reaction may take, one after
     the other, and commands that arrived later show no reaction that had begun.
 
-    :return: None where it reacted, or where that cannot be determined
+    :return: None where it reacted, or where that cannot be determined, as where nothing would
+        have reported a stall of the controller
     """
+    return never_reacted_ns(trial, gate) if _is_watched(trial) else None
+
+
+def never_reacted_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
+    """Return the same as far as stalls were reported."""
     latency, onset, body = trial.latency.latency, trial.timeline.onset, trial.scenario.body
     measuring, reaction, clocks = trial.record.measuring, body.reaction, trial.latency.clocks
     if latency is None or onset is None or reaction is None or latency.inferred \
             or latency.fell_silent or latency.latency_class is LatencyClass.ANTICIPATORY \
-            or (measuring.sim_time and measuring.pace is None) or not _is_watched(trial):
+            or (measuring.sim_time and measuring.pace is None):
         return None
-    slack_ns = _slack_ns(trial)
-    needs_ns = round(_UNREPORTED * trial.scenario.latency_budget.limit_ns(gate) + slack_ns)
+    slack_ns, needs_ns = _slack_ns(trial), _needs_ns(trial, gate)
     onset_ns = due_ns = onset.stamps.steady_ns
     stalled = {one.process for one in trial.stalls.known} | {'controller'}
     commands = max(trial.record.by_topic('command').values(), key=len, default=())
@@ -105,11 +111,40 @@ def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
         return lasted_ns if onset_ns + min(
             latency.reaction.callback_ns, latency.reaction.steady_ns) > lasted_ns else None
     rate = trial.motion.deceleration
+    share = 1.0 if slows_ns is not None or not trial.motion.tracks else 1.0 - _SLOWER
     takes_ns = 1e6 * reaction.hold_ms + slack_ns + (
-        1e9 * body.robot.max_speed / rate if rate and body.robot else 0.0)
+        1e9 * share * body.robot.max_speed / rate if rate and body.robot else 0.0)
     is_long = lasted_ns + takes_ns < onset_ns + latency.observed_ns
     return lasted_ns if is_long and bool(commands) \
         and commands[-1].stamps.steady_ns > lasted_ns + takes_ns else None
+
+
+def _needs_ns(trial: JudgedTrial, gate: LimitName) -> int:
+    """Return how long a process on the way must run until the whole reaction is due."""
+    return round(_UNREPORTED * trial.scenario.latency_budget.limit_ns(gate) + _slack_ns(trial))
+
+
+def moves_again_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
+    """
+    Return from when (steady ns) a controller that had reacted in time moves again by its own.
+
+    Nothing stalled since the reaction, or for as long as a reaction may take: what stalled before
+    that has no part in it.
+
+    :return: None where it does not, or where that cannot be determined
+    """
+    latency, reaction = trial.latency.latency, trial.scenario.body.reaction
+    if latency is None or latency.reaction is None or reaction is None or latency.inferred \
+            or latency.reaction.judged_ns > trial.scenario.latency_budget.limit_ns(gate):
+        return None
+    clear, needs_ns = trial.timeline.mark(ALL_CLEAR), _needs_ns(trial, gate)
+    from_ns = latency.onset_steady_ns + latency.reaction.callback_ns
+    samples = trial.motion.series(reaction.limits, is_stop=True).within(
+        from_ns, clear.stamps.steady_ns if clear else trial.record.end_ns)
+    return next((later.t_ns for earlier, later in pairwise(samples)
+                 if earlier.holds and later.margin is not None and not later.holds
+                 and not trial.stalls.within(max(from_ns, later.t_ns - needs_ns), later.t_ns)),
+                None)
 
 
 def is_certain(trial: JudgedTrial, finding: Finding, unanswered_ns: int | None) -> bool:
@@ -210,11 +245,12 @@ class _Judge:
         onset = trial.timeline.onset
         self._onset_ns = trial.record.end_ns if onset is None else onset.stamps.steady_ns
         self._slack_ns = _slack_ns(trial)
+        self._again_ns = moves_again_ns(trial, gate)
         self._plugins = {plugin.name: plugin for plugin in trial.scenario.invariants}
 
     def left_open(self, finding: Finding) -> Finding:
         """Return a finding, INCONCLUSIVE where a stall may have caused the violation."""
-        if finding.verdict is not Verdict.FAIL \
+        if finding.verdict is not Verdict.FAIL or self._moved_again(finding) \
                 or is_certain(self._trial, finding, self._unanswered_ns):
             return finding
         window = self._window(finding)
@@ -225,6 +261,16 @@ class _Judge:
         return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
             f'{finding.reason}. {self._due(finding)}: the process of the {longest.process} could '
             f'not run for {_told(longest)}. Lower the load of the host')})
+
+    def _moved_again(self, finding: Finding) -> bool:
+        """Return whether a violation is of a motion that no stall has caused."""
+        plugin = self._plugins.get(finding.check)
+        is_of_motion = finding.source == 'contact' or (
+            finding.source in ('invariant', 'motion') and (
+                finding.unit == 'm' or finding.kind in _DELAYS))
+        return self._again_ns is not None and finding.at_ms is not None and is_of_motion \
+            and not (plugin is not None and plugin.margin_is_time) \
+            and self._onset_ns + round(1e6 * finding.at_ms) >= self._again_ns
 
     def _due(self, finding: Finding) -> str:
         latency = self._trial.latency.latency

@@ -103,13 +103,14 @@ def lost(record: TrialRecord, from_ns: int = 0) -> Mapping[str, int]:
     """
     Return how many commands were lost on each topic, by gaps in their publisher's own count.
 
-    Where the middleware gives no count, what it reported as lost.
+    Where the middleware gives no count, what it reported as lost. From one publisher's count to
+    that of another there is no gap.
 
     :param from_ns: steady time; losses before the last command before it do not count
     """
     counts: dict[str, int] = {}
     for topic, events in record.by_topic('command').items():
-        if _is_whole(events):
+        if _is_whole(events) or _two_counts(events) is not None:
             continue
         gaps = sum(max(0, later.sequence - earlier.sequence - 1)
                    for earlier, later in pairwise(events)
@@ -132,16 +133,35 @@ def _is_whole(events: Sequence[Event]) -> bool:
     return first is not None and counts == list(range(first, first + len(counts)))
 
 
-def interleaved(record: TrialRecord) -> str | None:
+def interleaved(record: TrialRecord) -> tuple[str, int] | None:
     """
-    Return the topic on which two publishers take turns: their counts do not rise together.
+    Return the topic on which two publishers take turns, and from when on (steady ns).
 
-    One fall is a publisher that was made anew.
+    Their counts do not rise together. One fall is a publisher that was made anew.
     """
     for topic, events in record.by_topic('command').items():
-        numbers = [event.sequence for event in events if event.sequence is not None]
-        if sum(later <= earlier for earlier, later in pairwise(numbers)) > 1:
-            return topic
+        from_ns = None if _is_whole(events) else _two_counts(events)
+        if from_ns is not None:
+            return topic, from_ns
+    return None
+
+
+def _two_counts(events: Sequence[Event]) -> int | None:
+    """Return from when (steady ns) commands have two counts: one is left and taken up again."""
+    first_ns, last, left = 0, None, set[int]()
+    highest, falls = 0, 0
+    for event in events:
+        number = event.sequence
+        if number is None or last is None or number == last + 1:
+            last = last if number is None else number
+            continue
+        first_ns = first_ns or event.stamps.steady_ns
+        if number - 1 in left or (falls and (number <= last or last <= highest < number)):
+            return first_ns
+        if number <= last:
+            highest, falls = last, falls + 1
+        left.add(last)
+        last = number
     return None
 
 

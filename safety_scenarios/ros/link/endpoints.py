@@ -20,11 +20,11 @@ from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.commanders import Commanders
 from safety_scenarios.ros.link.convert import interface_class, warm_up
 from safety_scenarios.ros.link.graph import Fit, Graph
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.participants import Participants
-from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
 from safety_scenarios.ros.link.second_instances import JoinedDomain, SecondInstances
 from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
@@ -79,6 +79,7 @@ class Endpoints:
         self.wiring = Wiring(node, self.graph, partial(self._callback, 'undeclared'), declared,
                              is_external, domain is None or domain.is_ours, children)
         self.second = SecondInstances(node, self.graph, domain)
+        self.commanders = Commanders(node, self.graph, children)
         self.publishers: dict[str, Any] = {}
         self.voices: dict[str, Any] = {}
         self.incompatible: list[str] = []
@@ -111,6 +112,7 @@ class Endpoints:
         :raises LinkTimeoutError: nobody is there, or with another type than asked for
         """
         self._withdrawn.clear()
+        self.commanders.begin()
         shown = self._published(trial)
         for plugin in (*trial.nominal, *shown):
             interface = plugin.interface()
@@ -247,22 +249,9 @@ class Endpoints:
             yield PreflightRow(check='QoS', status='ok', detail='nothing is incompatible')
 
     def deserted(self) -> str | None:
-        """
-        Say which topic of an external controller or a person has not one publisher any more.
-
-        A controller that we started may have two while its process is followed by the next, both
-        of one name.
-        """
-        for topic in sorted(self._foreign | self._alone & self._subscriptions.keys()):
-            nodes = [full_node_name(info) for info in self.graph.publishers(topic)]
-            if not nodes and topic in self._foreign:
-                return f'{self._node.resolve_topic_name(topic)}: the publisher has left'
-            different = nodes if topic in self._foreign else {
-                name for name in nodes if UNNAMED not in name}
-            if len(different) > 1 and topic in self._alone:
-                return (f'{self._node.resolve_topic_name(topic)}: a second publisher has come: '
-                        f'{", ".join(nodes)}. Whose would be judged? Stop the others, or remap')
-        return None
+        """Say which topic of an external controller or a person has no publisher any more."""
+        return next((f'{self._node.resolve_topic_name(topic)}: the publisher has left'
+                     for topic in sorted(self._foreign) if not self.graph.publishers(topic)), None)
 
     def _stimulus_rows(self) -> Iterator[PreflightRow]:
         return self.graph.stimulus_rows(self.publishers, self._echoes)
@@ -340,13 +329,16 @@ class Endpoints:
                    callback: Callable[..., None] | None = None,
                    is_foreign: bool | None = None) -> None:
         """Subscribe with the type and QoS that the graph shows; again when they have changed."""
-        if self._is_external if is_foreign is None else is_foreign:
+        is_foreign = self._is_external if is_foreign is None else is_foreign
+        if is_foreign:
             self._foreign.add(topic)
         if kind == 'feedback':
             self._feedback.add(topic)
         if kind in ('command', 'say'):
             self._alone.add(topic)
         interface, publishers = self._discover(topic, wanted, deadline, kind)
+        if kind != 'feedback':
+            self.commanders.add(topic, publishers, is_foreign)
         profile = self._profiles.command(topic, publishers)
         self._fit.refuse_unheard(topic, publishers, profile)
         known = self._subscriptions.get(topic)

@@ -374,9 +374,11 @@ class RosLink(Link):
                 raise MeasurementError(second)
         if now_ns - self._wiring_ns > _WIRING_NS:
             self._wiring_ns = now_ns
+            found = [*self._endpoints.commanders.others(self.mark)]
             if self._endpoints.wiring.has_changed():
-                for event in self._beside(is_end=False):
-                    self._inbox.put(event)
+                found += self._beside(is_end=False)
+            for event in found:
+                self._inbox.put(event)
         return reason
 
     def _reading(self) -> Stamps:

@@ -140,6 +140,7 @@ class Wiring:
         self._last: frozenset[tuple[str, ...]] = frozenset()
         self._new: set[tuple[str, ...]] = set()
         self._seen: dict[str, int] = {}
+        self._commanding = set[bytes](), set[str]()
         self._first: list[Found] = []
         """What the controller published when the trial began, and nobody declared."""
         self._looks = 0
@@ -156,6 +157,7 @@ class Wiring:
         :param shown: topics of the trial's stimuli
         """
         self._told.clear()
+        self._commanding = set(), set()
         full = {self._node.resolve_topic_name(topic): topic for topic in shown}
         self._shown = {name: full[name] for name in full.keys() - self._declared}
         self._beside = {}
@@ -421,10 +423,13 @@ class Wiring:
         yield from calls.values()
 
     def _commanders(self) -> tuple[set[bytes], set[str]]:
-        """Return processes and nodes that publish on a command topic, and are not ours."""
+        """Return processes and nodes that publish on a command topic, or did in this trial."""
         infos = [info for topic in self._commands for info in self._graph.publishers(topic)
                  if not self._is_ours(info)] if self._is_external else []
-        return set(map(self._graph.processes.key, infos)), set(map(full_node_name, infos))
+        keys, names = self._commanding
+        keys.update(map(self._graph.processes.key, infos))
+        names.update(map(full_node_name, infos))
+        return self._commanding
 
     def _is_ours(self, info: Any) -> bool:
         """Return whether an endpoint is of the harness, and not of the controller under test."""

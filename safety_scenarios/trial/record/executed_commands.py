@@ -168,6 +168,18 @@ def commanded(event: Event, message: Message, driver: DriverPlugin, one_host: bo
     return Commanded(stamps.steady_ns - late_ns, stamps.ros_ns - late_ns, message)
 
 
+def is_rejected(driver: DriverPlugin | None, event: Event) -> bool:
+    """
+    Return whether the driver ignores a command whatever came before; what it did before goes on.
+
+    One that is not finite counts, as in ``unexecuted``.
+    """
+    message = event.message
+    return driver is not None and message is not None and driver.may_reject(message.type) \
+        and message.non_finite() is None and bool(driver.rejects(Commanded(
+            event.stamps.steady_ns, event.stamps.ros_ns, message)))
+
+
 def counts_when_sent(driver: DriverPlugin | None, one_host: bool) -> bool:
     """Whether a command counts from when it was sent, and not from when it came."""
     return one_host and driver is not None and driver.is_joint_space

@@ -19,12 +19,12 @@ from typing import TypeVar
 
 from safety_scenarios.scenario.blocks.agents import Effect, End, EVERY, Pattern
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.driver import Commanded
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Outcome
 from safety_scenarios.scenario.wording.reading import comparable
+from safety_scenarios.trial.record.executed_commands import is_rejected
 from safety_scenarios.trial.rules.matching import (
     FIRST,
     holds,
@@ -239,7 +239,7 @@ class Rules:
         risen: set[Pattern] = set()
         if event.message is None or event.kind not in ('command', 'feedback'):
             return risen
-        if event.kind == 'command' and self._is_rejected(event, event.message):
+        if event.kind == 'command' and is_rejected(self._drivers.get(event.name), event):
             return risen
         self._current[event.name] = event.message
         for name, signal in self._block.signals.items():
@@ -258,13 +258,6 @@ class Rules:
                 if now is not None:
                     self._held[pattern] = now
         return risen
-
-    def _is_rejected(self, event: Event, message: Message) -> bool:
-        """Return whether the driver ignores a command; what it was told before lives on."""
-        driver = self._drivers.get(event.name)
-        return driver is not None and driver.may_reject(message.type) \
-            and message.non_finite() is None and bool(driver.rejects(Commanded(
-                event.stamps.steady_ns, event.stamps.ros_ns, message)))
 
     def _look(self, event: Event, key: Key) -> Seen | None:
         """Return an event as patterns look at it, None when it is nothing to them."""

@@ -8,6 +8,7 @@ import json
 from cases import for_each
 import jsonschema
 import pytest
+from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.loading import installed_folders
@@ -112,3 +113,25 @@ def test_the_exported_schema_refuses_what_the_loader_refuses(old, new, exported)
 def test_schema_prints_json(capsys):
     assert main(['scenario', 'schema']) == 0
     assert json.loads(capsys.readouterr().out)['title'] == 'safety_scenarios scenario file'
+
+
+@for_each(('kind', 'cause', 'code', 'said'), [
+    (ImportError, KeyboardInterrupt(), 3, 'interrupted\n'),
+    (AssertionError, KeyboardInterrupt(), 3, 'interrupted\n'),
+    (ImportError, None, 2, 'source your ROS installation')])
+def test_ctrl_c_while_a_library_in_c_is_imported_is_no_missing_library(
+        kind, cause, code, said, monkeypatch, tmp_path, capsys):
+    real = registry.import_module
+
+    def stopped(module):
+        if not module.startswith('safety_scenarios.ros.'):
+            return real(module)
+        try:
+            raise ImportError('initialization failed') from cause
+        except ImportError:
+            assert kind is ImportError  # else as rpyutils does
+            raise
+    monkeypatch.setattr(registry, 'import_module', stopped)
+    run = ['run', 'SCN-R-101', '--link', 'ros', '--output', str(tmp_path / 'run')]
+    assert main(run) == code
+    assert said in capsys.readouterr().err

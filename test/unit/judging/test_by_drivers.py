@@ -11,18 +11,25 @@ from ros.campaigns import brief
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.scenario_reading import scenario_schema
+from safety_scenarios.judging.drivers.wheeled import DiffDrive
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import AllClear
 from safety_scenarios.scenario.driving import ByInterface
-from safety_scenarios.scenario.message import Observation
+from safety_scenarios.scenario.message import Message, Observation
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.selftest import in_simulated_time
+from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord
 from unit.arm_runs import Decide, onward, played, points, told
+from unit.records import command, driving, hazard, planned
+from unit.records import record as made_record
+from unit.scripted import ScriptedLink
 
 ROBOTIC = share_folder() / 'config' / 'scenarios' / 'robotic'
 ARM, BASE, ARRAYS = (ROBOTIC / f'{name}.yaml'
@@ -111,6 +118,41 @@ def test_a_stop_with_a_stale_stamp_is_ignored_by_a_base():
     assert result.verdict is Verdict.FAIL
     [note] = [note for note in result.notes if note.code == 'rejected']
     assert '2.000 s old' in note.text
+
+
+def old_stamps(t_ms, heard):
+    """Say to drive on, by commands that are older on arrival than the driver takes."""
+    return Message(type='geometry_msgs/msg/TwistStamped', data={
+        'header': {'stamp': {'sec': -10, 'nanosec': 0}, 'frame_id': 'base_link'},
+        'twist': {'linear': {'x': 0.8, 'y': 0.0, 'z': 0.0},
+                  'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}}})
+
+
+def stamped_base(**driver: Any) -> Scenario:
+    """Return a base whose commands are stamped, with its driver declared or assumed."""
+    scenario = hazard(invariants=[Stop(name='it stops', within=500.0, hold_ms=200.0)])
+    body = scenario.body.model_copy(update={'commands': (CommandTopic(
+        topic='cmd_vel', message='geometry_msgs/msg/TwistStamped',
+        driver=DiffDrive(**driver)),)})
+    return scenario.model_copy(update={'body': body})
+
+
+@pytest.mark.parametrize('is_assumed', [True, False])
+def test_no_hazard_is_shown_to_who_commands_nothing_that_the_driver_takes(is_assumed):
+    record = run_trial(planned(stamped_base(assumed=is_assumed)), ScriptedLink(old_stamps))
+    assert record.of_kind('command') and 'onset' not in record.index.marks
+    result = evaluate(record)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert 'a driver rejects every command' in result.reason
+
+
+@pytest.mark.parametrize(('is_assumed', 'judged'), [
+    (True, Verdict.INCONCLUSIVE), (False, Verdict.FAIL)])
+def test_a_driver_that_is_only_assumed_makes_no_hazard_missed(is_assumed, judged):
+    drive = [command(t_ms, old_stamps(t_ms, {})) for t_ms, _ in driving(-690, 3000)]
+    found = evaluate(made_record(drive, stamped_base(assumed=is_assumed)))
+    assert found.verdict is judged
+    assert {one.verdict for one in found.findings if one.kind in ('latency', 'stop')} == {judged}
 
 
 def test_a_rejected_command_is_not_in_the_values_of_a_signal():

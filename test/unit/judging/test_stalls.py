@@ -200,6 +200,29 @@ def test_what_moved_before_the_all_clear_long_after_a_stall_fails():
     assert judged(commands, stall(0, 50), scenario=scenario).verdict is FAIL
 
 
+@for_each(('moves_ms', 'from_ms', 'process', 'verdict'), [
+    (260, -219, 'evaluator', FAIL), (260, -219, 'controller', FAIL),
+    (260, 100, 'evaluator', INCONCLUSIVE), (260, 220, 'controller', INCONCLUSIVE),
+    (1500, 500, 'evaluator', FAIL), (1500, 1000, 'evaluator', INCONCLUSIVE),
+    (1500, 0, 'evaluator', FAIL)])
+def test_who_reacted_and_moves_again_is_excused_by_what_stalled_since_alone(
+        moves_ms, from_ms, process, verdict):
+    scenario = hazard(invariants=[STOPS.model_copy(update={'hold_ms': 1000.0})])
+    again = [*driving(NOMINAL_MS + 10, 16), *driving(16, moves_ms, 0.0), (moves_ms, 0.8),
+             *driving(moves_ms + 50, ALL_CLEAR_MS, 0.0), *driving(ALL_CLEAR_MS + 10, END_MS)]
+    result = judged(again, stall(from_ms, from_ms + 43, process), scenario=scenario)
+    assert found(result, 'it stops').verdict is verdict
+    assert judged(again, scenario=scenario).verdict is FAIL
+
+
+def test_a_silence_is_no_motion_of_who_moves_again():
+    quiet = [*driving(NOMINAL_MS + 10, 16), *driving(16, 260, 0.0), (260, 0.8),
+             *driving(310, 1000, 0.0), *driving(1320, ALL_CLEAR_MS, 0.0),
+             *driving(ALL_CLEAR_MS + 10, END_MS)]
+    result = judged(quiet, stall(1010, 1100), scenario=hazard(invariants=[LIVE]))
+    assert found(result, LIVE.name).verdict is INCONCLUSIVE
+
+
 def test_words_nan_and_wiring_are_excused_by_no_stall():
     assert judged([*reacting(50), (2990, float('nan'))], stall(2900, 2985)).verdict is FAIL
     elsewhere = Event(kind='undeclared', name='other', stamps=stamps(400), text='2 publishers')

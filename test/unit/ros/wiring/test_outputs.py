@@ -163,6 +163,16 @@ def test_what_another_process_publishes_is_not_the_controllers(watched):
     assert told(wiring)['/goal'][0] == 'undeclared'
 
 
+def test_who_commanded_when_the_trial_began_is_the_controller_to_its_end(watched):
+    graph = Graph()
+    wiring = watched(graph)
+    graph.topics['/cmd_vel', TWIST] = [('/standby', STRANGER)]
+    assert not told(wiring, is_end=True)
+    graph.topics['/base/cmd_vel', TWIST] = [('/base', CONTROLLER)]
+    assert wiring.has_changed()
+    assert told(wiring)['/base/cmd_vel'][0] == 'undeclared'
+
+
 @pytest.mark.parametrize(('is_external', 'is_alone', 'is_theirs'), [
     (True, False, False), (False, False, False), (False, True, True)])
 def test_in_a_domain_of_our_own_nobody_else_can_be(watched, is_external, is_alone, is_theirs):
