@@ -237,18 +237,10 @@ class Row:
     warmup: bool = False
 
 
-class _Screen(Screen):
-    """A console that does not end with 1, which says that a trial failed."""
-
-    def on_broken_pipe(self) -> None:
-        """Leave it to whoever called when nobody reads on, as behind ``| head``."""
-        raise BrokenPipeError
-
-
 def screen() -> Console:
     """Return a console as wide as the terminal; in a pipe 80 columns of ASCII, no colours."""
-    found = _Screen(emoji=False, highlight=False)
-    return found if found.is_terminal else _Screen(
+    found = Screen(emoji=False, highlight=False)
+    return found if found.is_terminal else Screen(
         emoji=False, highlight=False, width=_IN_A_PIPE, no_color=True,
         file=cast(IO[str], PlainText(sys.stdout)))
 
