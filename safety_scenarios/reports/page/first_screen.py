@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from safety_scenarios.errors import counted
+from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.page.source import (
     Claim,
     limits,
@@ -25,8 +26,6 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
 
 _MOST_FIXES = 3
-_CLASSES = 'AEBCD'
-"""Of failures, in the order of format 1: the most severe first."""
 _BY_CHANCE = 0.5
 """Chance level above which who does not look passes more often than not."""
 _UNLIKELY = 0.05
@@ -234,23 +233,17 @@ def _latency(source: Source) -> Mapping[str, Any]:
 
 
 def fixes(source: Source) -> list[Mapping[str, Any]]:
-    """Return the scenarios to look at first, each with the sentence of its worst trial."""
+    """Return the scenarios to look at first, each with its worst trial and how many are as bad."""
     by_scenario: dict[str, list[TrialResult]] = {}
     for result in source.counted:
         if result.verdict is not Verdict.PASS:
             by_scenario.setdefault(result.scenario_id, []).append(result)
-    worst = [(min(found, key=_urgency), len(found)) for found in by_scenario.values()]
-    worst.sort(key=lambda pair: (*_urgency(pair[0])[:2], -pair[1], _urgency(pair[0])[2]))
+    worst = [(one := min(found, key=urgency_of),
+              sum(other.verdict is one.verdict for other in found))
+             for found in by_scenario.values()]
+    worst.sort(key=lambda pair: (*urgency_of(pair[0])[:2], -pair[1], urgency_of(pair[0])[2:]))
     trials = {row.scenario_id: row.trials for row in source.summary.scenarios}
     return [{'scenario': result.scenario_name, 'id': result.scenario_id,
              'verdict': result.verdict.value, 'reason': result.reason,
              'trial': result.trial_id, 'count': f'{count} of {trials.get(result.scenario_id, 0)}',
              'more': len(worst) - _MOST_FIXES} for result, count in worst[:_MOST_FIXES]]
-
-
-def _urgency(result: TrialResult) -> tuple[int, int, float]:
-    """Return what sorts the worst trial first: verdict, class of the failure, and its margin."""
-    finding = margin_of(result)
-    kind = _CLASSES.find(result.failure_class)
-    return (-result.verdict.rank, kind if kind >= 0 else len(_CLASSES),
-            0.0 if finding is None or finding.margin is None else finding.margin)

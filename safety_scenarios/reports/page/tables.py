@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 from safety_scenarios.errors import shortened
+from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.page.source import ends, interval, NONE, percent_up, Source
 from safety_scenarios.reports.traceability import rows_of, UNNAMED
 from safety_scenarios.scenario.blocks.traceability import expected_in
@@ -35,12 +36,12 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
     has = bool(row.latency_ms)
     p95 = source.p95_ms.get(row.scenario_id)
     world = row.world
-    worst = [result for result in source.counted if result.scenario_id == row.scenario_id
-             and result.verdict is row.verdict]
-    facts = worst[0].scenario
+    worst = min((result for result in source.counted if result.scenario_id == row.scenario_id),
+                key=urgency_of)
+    facts = worst.scenario
     return {
         'id': row.scenario_id, 'name': row.scenario_name, 'expects': expected_in(row.domain),
-        'domain': row.domain, 'verdict': row.verdict.value, 'trial': worst[0].trial_id,
+        'domain': row.domain, 'verdict': row.verdict.value, 'trial': worst.trial_id,
         'passed': f'{row.verdicts.get("PASS", 0)} of {row.trials}', 'reason': row.reason,
         'failed': f'{percent_up(row.failed.high)}' if row.failed.high is not None else NONE,
         'classes': [(name, count) for name, count in row.latency_classes.items()],

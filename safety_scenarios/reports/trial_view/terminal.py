@@ -229,11 +229,8 @@ class Row:
     verdict: Verdict | None
     """None: it has no result."""
     reason: str
-    failure_class: str = 'none'
-    failed: int = 0
-    """How many of its findings are FAIL."""
-    late_ms: float = 0.0
-    """How much later than critical the reaction came; infinite: never."""
+    urgency: tuple[float, ...] = ()
+    """The least one is the worst trial; of a trial that has a result."""
     warmup: bool = False
 
 
@@ -246,15 +243,8 @@ def screen() -> Console:
 
 
 def worst_first(rows: Sequence[Row]) -> Sequence[Row]:
-    """
-    Return the rows, the worst verdict first; what was not run comes last.
-
-    Of one verdict by failure class (A, B, D), then by how many findings failed, then by how late
-    the reaction was: margins in metres and in seconds cannot be held against each other.
-    """
-    return sorted(rows, key=lambda row: (
-        row.verdict is None, -(row.verdict.rank if row.verdict else 0), row.failure_class.lower(),
-        -row.failed, -row.late_ms, row.number))
+    """Return the rows, the worst trial first; what was not run comes last."""
+    return sorted(rows, key=lambda row: (row.verdict is None, row.urgency, row.number))
 
 
 def list_of(rows: Sequence[Row], title: str) -> Table:

@@ -166,6 +166,21 @@ def test_what_to_look_at_first_is_the_worst_trial_of_each_scenario():
     assert found[1]['count'] == '1 of 4'
 
 
+def test_the_badge_of_the_worst_verdict_counts_no_other_one():
+    [found] = fixes(source(trial('ERROR'), trial('INCONCLUSIVE'), *many(2, 'FAIL'), trial()))
+    assert (found['verdict'], found['count']) == ('FAIL', '2 of 5')
+
+
+def test_the_worst_trial_is_that_of_show():
+    close = Finding(check='stays', kind='standing', verdict=Verdict.FAIL, reason='r', margin=-0.01,
+                    unit='m/s')
+    first, worst = (trial('FAIL', 50.0, findings=findings, failure_class='A', index=index)
+                    for index, findings in enumerate(((close,), (close, close))))
+    found = source(first, worst)
+    assert fixes(found)[0]['trial'] == scenario_rows(found)[0]['trial'] == worst.trial_id
+    assert worst.trial_id != first.trial_id
+
+
 @for_each(('text', 'shown'), [
     ('a\x00b\x1b[0m', 'a␀b␛[0m'), ('\u202eevil\u2028', '[U+202E]evil[U+2028]'),
     ('\ud800', '[U+D800]'), ('two\nlines\t', 'two\nlines\t'), ('שלום 😀', 'שלום 😀')])
