@@ -8,6 +8,8 @@ from dataclasses import asdict
 from typing import Any
 
 from safety_scenarios.errors import counted
+from safety_scenarios.scenario.rounding import percent_down, percent_up
+from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.conditions.condition import Condition, Part
 from safety_scenarios.studies.conditions.effects import Effects
 from safety_scenarios.studies.conditions.failures import (
@@ -40,9 +42,8 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
         p = f'p {"<" if condition.p < 0.001 else "="} {max(condition.p, 0.001):.2g}'
         lift = '' if condition.lift is None else f', {condition.lift:.3g} times as often'
         yield (f'{what} {_where(condition, meanings)}: {_share(condition.inside)} '
-               f'[{inside.low:.0%} to {inside.high:.0%}], elsewhere {_share(condition.outside)} '
-               f'[{outside.low:.0%} to {outside.high:.0%}]{lift}; {p}, corrected for '
-               f'{search.candidates} conditions that were looked at')
+               f'{_ends_of(inside)}, elsewhere {_share(condition.outside)} {_ends_of(outside)}'
+               f'{lift}; {p}, corrected for {search.candidates} conditions that were looked at')
         yield from (f'  {line}' for part in condition.parts for line in _ends(part))
     if search.conditions:
         yield ('these shares are of the trials that chose the condition: trials of another seed '
@@ -62,6 +63,11 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
 
 def _share(counts: tuple[int, int]) -> str:
     return f'{counts[0]} of {counts[1]}'
+
+
+def _ends_of(share: Estimate) -> str:
+    return f'[{percent_down(share.low or 0.0)} to ' \
+           f'{percent_up(1.0 if share.high is None else share.high)}]'
 
 
 def _where(condition: Condition, meanings: Mapping[str, str]) -> str:

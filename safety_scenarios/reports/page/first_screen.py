@@ -14,14 +14,13 @@ from safety_scenarios.reports.page.source import (
     limits,
     margin_of,
     NONE,
-    percent_down,
-    percent_up,
     Source,
     sure,
     telling,
     with_unit,
 )
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import percent_down, percent_up, up
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
 
@@ -189,7 +188,7 @@ def _task(source: Source) -> Mapping[str, Any]:
     text = 'time lost by standing: ' + (
         'unknown' if lost.value is None else f'{lost.value:.2f} s a trial'
         + ('' if lost.high is None else
-           f' (at most {lost.high:.1f} s at {sure(lost.confidence)})'))
+           f' (at most {up(lost.high, 1)} s at {sure(lost.confidence)})'))
     share = 'unknown' if done.value is None else \
         f'{round(done.value * done.n)} of {done.n} done'
     return {'name': 'Task time', 'tone': '',
@@ -226,7 +225,7 @@ def _latency(source: Source) -> Mapping[str, Any]:
     row = max(rows, key=lambda one: one.worst_ms or 0.0)
     claims = [one.upper_ms.high for one in rows if one.upper_ms.high is not None]
     is_bounded = claims and len(claims) == len(rows) and not unseen
-    more = f'99 of 100 within {max(claims):.0f} ms' if is_bounded \
+    more = f'99 of 100 within {up(max(claims), 0)} ms' if is_bounded \
         else 'seen, no claim about others: a bound on 99 % takes 299 trials of each scenario'
     return {'name': 'Slowest reaction', 'value': f'{row.worst_ms:.0f} ms', 'tone': '',
             'more': f'{row.scenario_name}; {more}'}

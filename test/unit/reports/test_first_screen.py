@@ -14,9 +14,10 @@ from safety_scenarios.reports.outputs.assurance import claim_of
 from safety_scenarios.reports.outputs.report import drawn, write
 from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
 from safety_scenarios.reports.page.page import compact, render, visible, visible_in
-from safety_scenarios.reports.page.source import percent_down, percent_up, Source, Trust
+from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.page.tables import scenario_rows, sure_rows
 from safety_scenarios.scenario.result import Finding, Note
+from safety_scenarios.scenario.rounding import percent_down, percent_up
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.identity import Identity
 from unit.campaign.statistics.test_summarise import (

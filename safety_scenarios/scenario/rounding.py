@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Numbers in words that say no more than the number: bounds, and values beside their limit."""
+
+from decimal import Decimal, ROUND_CEILING, ROUND_FLOOR
+import math
+
+_MOST = 9
+"""Decimals of a value beside its limit: nanoseconds in a second."""
+_SMALLEST = Decimal('0.001')
+"""Percent below which a share is not written out."""
+
+
+def up(value: float, decimals: int) -> str:
+    """Return an upper bound, never below what it is."""
+    return _rounded(_exact(value), decimals, ROUND_CEILING)
+
+
+def down(value: float, decimals: int) -> str:
+    """Return a lower bound, never above what it is."""
+    return _rounded(_exact(value), decimals, ROUND_FLOOR)
+
+
+def figures_up(value: float, figures: int) -> str:
+    """Return an upper bound with so many figures, never below what it is."""
+    return _with_figures(_exact(value), figures, ROUND_CEILING)
+
+
+def figures_down(value: float, figures: int) -> str:
+    """Return a lower bound with so many figures, never above what it is."""
+    return _with_figures(_exact(value), figures, ROUND_FLOOR)
+
+
+def percent_up(share: float, figures: int = 2) -> str:
+    """Return a share in percent, never below what it is."""
+    return _percent(share, figures, ROUND_CEILING)
+
+
+def percent_down(share: float, figures: int = 2) -> str:
+    """Return a share in percent, never above what it is."""
+    return _percent(share, figures, ROUND_FLOOR)
+
+
+def apart(value: float, limit: float, decimals: int) -> str:
+    """Return a value with as many decimals as tell it from its limit, at least so many."""
+    while decimals < _MOST and value != limit \
+            and float(f'{value:.{decimals}f}') == float(f'{limit:.{_MOST}f}'):
+        decimals += 1
+    return f'{value:.{decimals}f}'
+
+
+def _exact(value: float) -> Decimal:
+    """Return a number without the noise of its last digits: 100 * 0.07 is 7."""
+    return Decimal(f'{value:.12g}')
+
+
+def _percent(share: float, figures: int, rounding: str) -> str:
+    percent = 100 * _exact(share)
+    if percent <= 0 or percent >= 100:
+        return f'{min(max(percent, Decimal(0)), Decimal(100)):.0f} %'
+    if percent < _SMALLEST:
+        return 'below 0.001 %' if rounding == ROUND_CEILING else '0 %'
+    return f'{_with_figures(percent, figures, rounding)} %'
+
+
+def _with_figures(value: Decimal, figures: int, rounding: str) -> str:
+    if not value.is_finite() or not value:
+        return _rounded(value, 0, rounding)
+    text = _rounded(value, max(0, figures - 1 - value.adjusted()), rounding)
+    return text.rstrip('0').rstrip('.') if '.' in text else text
+
+
+def _rounded(value: Decimal, decimals: int, rounding: str) -> str:
+    if not value.is_finite():
+        return str(math.inf) if value > 0 else str(-math.inf)
+    # adding 0 leaves no sign to a zero
+    return f'{value.quantize(Decimal(1).scaleb(-decimals), rounding) + 0:f}'
