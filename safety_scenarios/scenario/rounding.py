@@ -7,7 +7,7 @@ from decimal import Decimal, ROUND_CEILING, ROUND_FLOOR
 import math
 
 _MOST = 9
-"""Decimals of a value beside its limit: nanoseconds in a second."""
+"""Figures of a value beside its limit."""
 _SMALLEST = Decimal('0.001')
 """Percent below which a share is not written out."""
 
@@ -42,12 +42,18 @@ def percent_down(share: float, figures: int = 2) -> str:
     return _percent(share, figures, ROUND_FLOOR)
 
 
-def apart(value: float, limit: float, decimals: int) -> str:
-    """Return a value with as many decimals as tell it from its limit, at least so many."""
-    while decimals < _MOST and value != limit \
-            and float(f'{value:.{decimals}f}') == float(f'{limit:.{_MOST}f}'):
-        decimals += 1
-    return f'{value:.{decimals}f}'
+def apart(value: float, limit: float, form: str) -> str:
+    """
+    Return a value that stands on the same side of its limit as it does.
+
+    :param form: of the value, such as ``.1f``; with more figures where so few hide the side
+    """
+    text = format(value, form)
+    for figures in range(int(form[1:-1]), _MOST):
+        text = f'{value:.{figures}{form[-1]}}'
+        if (float(text) > limit, float(text) < limit) == (value > limit, value < limit):
+            break
+    return text
 
 
 def _exact(value: float) -> Decimal:

@@ -28,8 +28,11 @@ def test_decimals_of_an_interval_are_rounded_outwards(value, low, high):
     assert (rounding.down(value, 1), rounding.up(value, 1)) == (low, high)
 
 
-@pytest.mark.parametrize('value, limit, text', [
-    (757.0372, 757.0, '757.04'), (757.4, 757.0, '757.4'), (757.0, 757.0, '757.0'),
-    (0.0372, 0.0, '0.04'), (-0.0004, 0.0, '-0.0004'), (756.96, 757.0, '756.96')])
-def test_a_value_has_as_many_figures_as_tell_it_from_its_limit(value, limit, text):
-    assert rounding.apart(value, limit, 1) == text
+@pytest.mark.parametrize('value, limit, form, text', [
+    (757.0372, 757.0, '.1f', '757.04'), (757.4, 757.0, '.1f', '757.4'),
+    (757.0, 757.0, '.1f', '757.0'), (756.96, 757.0, '.1f', '756.96'),
+    (757.04, 757.03, '.1f', '757.04'), (0.0372, 0.0, '.1f', '0.04'),
+    (-0.0004, 0.0, '.1f', '-0.0004'), (500.2, 500.0, '.0f', '500.2'),
+    (1.00004, 1.0, '.4g', '1.00004'), (1.5, 1.0, '.4g', '1.5')])
+def test_a_value_has_as_many_figures_as_tell_its_side_of_the_limit(value, limit, form, text):
+    assert rounding.apart(value, limit, form) == text
