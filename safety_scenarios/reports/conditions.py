@@ -10,7 +10,7 @@ from typing import Any
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.rounding import percent_down, percent_up
 from safety_scenarios.scenario.verdict import Estimate
-from safety_scenarios.studies.conditions.condition import Condition, Part
+from safety_scenarios.studies.conditions.condition import Condition, FEWEST, Part, Search
 from safety_scenarios.studies.conditions.effects import Effects
 from safety_scenarios.studies.conditions.failures import (
     FAILED,
@@ -50,15 +50,23 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
                'will show a smaller difference')
     if not search.conditions and kind.what in (FAILED, UNJUDGED):
         yield (f'no condition stands out among {search.candidates} that were looked at'
-               if search.candidates else 'no condition could be looked at: ' + (
-                   'nothing that was drawn differs between the trials'
-                   if 0 < search.outcomes < search.trials else 'all trials came out alike'))
+               if search.candidates else f'no condition could be looked at: {_nothing(search)}')
         if search.needed is not None and search.candidates:
             yield (f'one that holds in a quarter of the trials would be found with '
                    f'{search.needed} of {search.outcomes} in it' if search.needed
                    <= search.outcomes else
                    f'too few: about {search.needed} are needed, and there are {search.outcomes}. '
                    f'Run more trials')
+
+
+def _nothing(search: Search) -> str:
+    """Return why there was no condition to look at."""
+    if not 0 < search.outcomes < search.trials:
+        return 'all trials came out alike'
+    if not search.differing:
+        return 'nothing that was drawn differs between the trials'
+    return (f'too few of {counted(search.trials, "trial")}: one has to hold in {FEWEST} or more, '
+            f'and not in {FEWEST} or more')
 
 
 def _share(counts: tuple[int, int]) -> str:
