@@ -3,8 +3,10 @@
 
 """The first screen of the page: it claims what the trials carry, and is green only for a pass."""
 
+from dataclasses import replace
 import gzip
 import json
+import re
 
 from cases import for_each
 import pytest
@@ -180,6 +182,12 @@ def test_the_worst_trial_is_that_of_show():
     found = source(first, worst)
     assert fixes(found)[0]['trial'] == scenario_rows(found)[0]['trial'] == worst.trial_id
     assert worst.trial_id != first.trial_id
+
+
+def test_each_region_of_a_page_of_several_campaigns_has_a_name_of_its_own():
+    one, other = (replace(source(*many(3)), name=name) for name in ('one', 'other'))
+    names = re.findall(r'role="region" aria-label="([^"]*)"', render([one, other]).html)
+    assert len(names) == len(set(names)) > 4
 
 
 @for_each(('text', 'shown'), [
