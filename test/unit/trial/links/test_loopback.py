@@ -368,6 +368,7 @@ def test_an_answer_that_took_too_long_in_real_time_is_an_error():
     took_ns = []
 
     class Pondering(Told):
+
         def answer(self, messages: Sequence[ChatMessage]) -> str | None:
             took_ns.append(10**10)
             return 'an answer'
