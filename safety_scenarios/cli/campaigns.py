@@ -24,6 +24,7 @@ from safety_scenarios.campaign.folder.many import (
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.standard_streams import lost_output
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
 from safety_scenarios.judging.findings.evidence import doubted
 from safety_scenarios.reports.console_report import (
@@ -130,7 +131,8 @@ def tail(folder: Path) -> None:
     for result in follow(chosen.folder, lambda: time.sleep(_EVERY_S)):
         number += 1
         screen.print(f'[dim]{number}[/] {_line(result)}', soft_wrap=True, highlight=False)
-        sys.stdout.flush()
+        if lost_output() is not None:
+            sys.exit(3)
     [now] = campaigns_in(chosen.folder)
     summary = now.summary
     if summary is None:

@@ -4,6 +4,7 @@
 """Work on the folder of a campaign: ``evaluate``, ``repair``, ``verify``, ``sign``."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 import sys
 from typing import Any, NoReturn
@@ -20,7 +21,7 @@ from safety_scenarios.campaign.folder.folder import (
     SUMMARY,
     TRIALS,
 )
-from safety_scenarios.campaign.folder.many import arms_in
+from safety_scenarios.campaign.folder.many import arms_in, started_in
 from safety_scenarios.campaign.folder.signing import is_signed, sign, signed_by
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import (
@@ -321,7 +322,15 @@ def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:
     append_step_summary(found.summary, lambda text: echo(text, err=True))
     if junit is not None:
         write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
-                                       flaws=told(found.flaws)), folder)
+                                       flaws=told(found.flaws), began=_began(folder)), folder)
+
+
+def _began(folder: Path) -> datetime | None:
+    """Return when a campaign began, by the clock of the computer; None: unknown."""
+    try:
+        return datetime.fromisoformat(started_in(folder))
+    except (SettingsError, ValueError):
+        return None
 
 
 def _write(output: Path | None, found: Rejudging) -> None:

@@ -37,6 +37,7 @@ from safety_scenarios.reports.console_report import console, Screen, show
 from safety_scenarios.reports.console_tables import sweep_table
 from safety_scenarios.scenario.documented_schema import Explained
 from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.selftest.sweep import impossible, sweep
 from safety_scenarios.trial.misfits import command_of_rest
@@ -171,8 +172,8 @@ def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
         found = reckoned(scenario)
         if found.level is not None and found.level <= MOST:
             yield loaded.problem(scenario, _ONSET, (
-                f'a controller that does not look would pass at most {found.level:.1%} of the '
-                f'trials: {found.why}'), '')
+                f'a controller that does not look would pass at most {percent_up(found.level)} of '
+                f'the trials: {found.why}'), '')
 
 
 def _guessable(loaded: ScenarioSet) -> tuple[list[Problem], int]:

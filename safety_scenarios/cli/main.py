@@ -8,12 +8,13 @@ So ``--help`` answers at once, without the models and the numerics that only a c
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+import errno
 from importlib import import_module
-import os
 import sys
 from typing import Any, NamedTuple
 
 import click
+from safety_scenarios.cli.standard_streams import lost_output, make_streams_last
 from safety_scenarios.dependencies import require
 from safety_scenarios.errors import (
     described,
@@ -186,6 +187,18 @@ class LazyGroup(click.Group):
             _refuse_twice(found[1], click.Context(found[1], ctx, found[0]), found[2])
         return found
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """
+        Run a command.
+
+        :raises SafetyScenariosError: it wrote to a pipe that was closed; click would exit with 1
+        """
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise SafetyScenariosError(f'a process or connection that was written to has ended '
+                                       f'({described(error)})') from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands as any group does, from the sentences in the table."""
         limit = formatter.width - 6 - max(map(len, self.table))
@@ -233,7 +246,23 @@ def command_at(words: Sequence[str]) -> tuple[click.Command | None, Sequence[str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; what the user can fix has no traceback."""
+    """
+    Run the command line and return its exit code; what the user can fix has no traceback.
+
+    Every command does its work to the end, whether or not its standard output arrives. A command
+    that has no code of its own has failed if it did not, but for a reader who closed the pipe.
+    """
+    make_streams_last()
+    code, lost = _code(arguments), lost_output()
+    if lost is None or lost.errno == errno.EPIPE:
+        return code or 0
+    click.echo(f'error: standard output: {described(lost)}, so not all that was printed there has '
+               f'arrived', err=True)
+    return 3 if code is None else code
+
+
+def _code(arguments: Sequence[str] | None) -> int | None:
+    """Run the command line; None: it was done, and the command has no exit code of its own."""
     if arguments is None and sys.argv[1:2] == ['run']:
         import_module('safety_scenarios.campaign.command_line').hide_arguments(
             'safety-scenarios run')
@@ -260,14 +289,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt) as stop:
         click.echo(seen(interrupted(stop)), err=True)
         return 3
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 3
-    except SystemExit as error:  # only run ends so, and only with a campaign's code
+    except SystemExit as error:
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         because = interrupt_behind(error)
         click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'
                         if because is None else interrupted(because)), err=True)
         return 3
-    return 0
+    return None

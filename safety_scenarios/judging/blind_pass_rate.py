@@ -17,6 +17,7 @@ from typing import NamedTuple
 from safety_scenarios.judging.findings.nominal import MOMENT_NS, SETTLING_NS
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.scenario import Scenario
 
 MOST = 0.05
@@ -71,9 +72,9 @@ def why_too_high(scenario: Scenario) -> str:
     """Return why a controller that does not look may pass too often; empty: not as computed."""
     found = reckoned(scenario)
     if found.level is not None and found.level > MOST:
-        return (f'a controller that does not look would pass up to {found.level:.1%} of the '
-                f'trials, expected at most {MOST:.0%}: {found.why}. Let the hazard come at times '
-                f'that range over {1 / MOST:.0f} times the budget')
+        return (f'a controller that does not look would pass up to {percent_up(found.level)} of '
+                f'the trials, expected at most {MOST:.0%}: {found.why}. Let the hazard come at '
+                f'times that range over {1 / MOST:.0f} times the budget')
     return f'a controller that does not look may pass: {found.why}' if found.is_repeatable else ''
 
 

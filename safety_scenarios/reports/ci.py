@@ -129,7 +129,7 @@ def _suite(source: JunitSource, left: int) -> ElementTree.Element:
               'failures': str(len(suite.findall('testcase/failure'))),
               'errors': str(len(suite.findall('testcase/error'))),
               'time': f'{sum(result.duration_ms for result in counted) / 1e3:.3f}'}
-    suite.attrib |= {'name': _line(source.properties.get('controller', CAMPAIGN)), **counts,
+    suite.attrib |= {'name': _line(known.get('controller', CAMPAIGN)), **counts,
                      'skipped': '0', **_began(source.began, counted)}
     return suite
 
@@ -229,7 +229,7 @@ def _began(began: datetime | None, counted: Iterable[TrialResult]) -> Mapping[st
         if began_ns is None:
             return {}
         began = datetime.fromtimestamp(began_ns // 10**9, timezone.utc)
-    return {'timestamp': began.strftime('%Y-%m-%dT%H:%M:%S')}
+    return {'timestamp': began.astimezone(timezone.utc).strftime('%Y-%m-%dT%H:%M:%S')}
 
 
 def _line(text: str) -> str:

@@ -8,17 +8,22 @@ from collections.abc import Iterator, Sequence
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.campaign.comparison import Comparison, NonInferiority
+from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
 from safety_scenarios.reports.console_tables import (
     mean_text,
     quadrants_text,
     with_interval,
 )
+from safety_scenarios.scenario.rounding import figures_down, figures_up
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.designs.bisect import Bisection, Visit
 from safety_scenarios.studies.designs.limits import GateOutcome
 from safety_scenarios.studies.side_by_side import Campaign
 from safety_scenarios.trial.summary import WorldComparison
+
+_MOST_REASONS = 3
+"""Regressions in the last line of a comparison."""
 
 
 def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
@@ -149,16 +154,28 @@ def answer_text(found: Comparison) -> str:
 
 
 def conclusion(found: Comparison, first: str, second: str) -> str:
-    """Return the same as a sentence, with the test over scenarios and what is undecided."""
-    said = {'worse': f'{second} is worse than {first}',
-            'not significantly worse': f'{second} is not significantly worse than {first}'}.get(
-                answer_text(found), f'whether {second} is worse than {first} cannot be determined')
+    """Return the same as a sentence, with what decided it and what is undecided."""
+    over = f'{p_text(found.failures_p)} over scenarios'
     low, high = found.failures_difference.low, found.failures_difference.high
+    interval = '' if low is None or high is None else (
+        f': its share of failures is {_signed(figures_down(100.0 * low, 3))} to '
+        f'{_signed(figures_up(100.0 * high, 3))} points higher, {over}')
+    answer = answer_text(found)
+    if answer == 'worse':
+        said = f'{second} is worse than {first}: {"; ".join(found.regressions[:_MOST_REASONS])}'
+        rest = len(found.regressions) - _MOST_REASONS
+        said += (f'; {counted(rest, "more regression")}' if rest > 0 else '') + f'; {over}'
+    elif answer == 'not significantly worse':
+        said = f'{second} is not significantly worse than {first}{interval}'
+    else:
+        said = f'whether {second} is worse than {first} cannot be determined{interval}'
     undecided = max(found.undecided)
-    return said + ('' if low is None or high is None else (
-        f': its share of failures is {100.0 * low:+.3g} to {100.0 * high:+.3g} points higher, p = '
-        f'{_p(found.failures_p)} over scenarios')) + (
-        f'; {counted(undecided, "pair is", "pairs are")} undecided' if undecided else '')
+    return said + (f'; {counted(undecided, "pair is", "pairs are")} undecided' if undecided
+                   else '')
+
+
+def _signed(number: str) -> str:
+    return number if number.startswith('-') else f'+{number}'
 
 
 def gate_table(found: GateOutcome) -> Table:

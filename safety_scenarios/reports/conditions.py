@@ -8,7 +8,9 @@ from dataclasses import asdict
 from typing import Any
 
 from safety_scenarios.errors import counted
-from safety_scenarios.studies.conditions.condition import Condition, Part
+from safety_scenarios.scenario.rounding import percent_down, percent_up
+from safety_scenarios.scenario.verdict import Estimate
+from safety_scenarios.studies.conditions.condition import Condition, FEWEST, Part, Search
 from safety_scenarios.studies.conditions.effects import Effects
 from safety_scenarios.studies.conditions.failures import (
     FAILED,
@@ -40,18 +42,15 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
         p = f'p {"<" if condition.p < 0.001 else "="} {max(condition.p, 0.001):.2g}'
         lift = '' if condition.lift is None else f', {condition.lift:.3g} times as often'
         yield (f'{what} {_where(condition, meanings)}: {_share(condition.inside)} '
-               f'[{inside.low:.0%} to {inside.high:.0%}], elsewhere {_share(condition.outside)} '
-               f'[{outside.low:.0%} to {outside.high:.0%}]{lift}; {p}, corrected for '
-               f'{search.candidates} conditions that were looked at')
+               f'{_ends_of(inside)}, elsewhere {_share(condition.outside)} {_ends_of(outside)}'
+               f'{lift}; {p}, corrected for {search.candidates} conditions that were looked at')
         yield from (f'  {line}' for part in condition.parts for line in _ends(part))
     if search.conditions:
         yield ('these shares are of the trials that chose the condition: trials of another seed '
                'will show a smaller difference')
     if not search.conditions and kind.what in (FAILED, UNJUDGED):
         yield (f'no condition stands out among {search.candidates} that were looked at'
-               if search.candidates else 'no condition could be looked at: ' + (
-                   'nothing that was drawn differs between the trials'
-                   if 0 < search.outcomes < search.trials else 'all trials came out alike'))
+               if search.candidates else f'no condition could be looked at: {_nothing(search)}')
         if search.needed is not None and search.candidates:
             yield (f'one that holds in a quarter of the trials would be found with '
                    f'{search.needed} of {search.outcomes} in it' if search.needed
@@ -60,8 +59,23 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
                    f'Run more trials')
 
 
+def _nothing(search: Search) -> str:
+    """Return why there was no condition to look at."""
+    if not 0 < search.outcomes < search.trials:
+        return 'all trials came out alike'
+    if not search.differing:
+        return 'nothing that was drawn differs between the trials'
+    return (f'too few of {counted(search.trials, "trial")}: one has to hold in {FEWEST} or more, '
+            f'and not in {FEWEST} or more')
+
+
 def _share(counts: tuple[int, int]) -> str:
     return f'{counts[0]} of {counts[1]}'
+
+
+def _ends_of(share: Estimate) -> str:
+    return f'[{percent_down(share.low or 0.0)} to ' \
+           f'{percent_up(1.0 if share.high is None else share.high)}]'
 
 
 def _where(condition: Condition, meanings: Mapping[str, str]) -> str:

@@ -19,6 +19,7 @@ from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_
 from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.result import Latency, TrialResult
+from safety_scenarios.scenario.rounding import down, percent_up, up
 from safety_scenarios.scenario.settings import Console as Detail
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.session import Beginning, Observer
@@ -353,7 +354,7 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
              f'False stops: {_rate(summary.false_stops)}. {_otherwise(summary)}'.strip()]
     if summary.by_patterns or verbose:
         lines.append(f'Passed with words read by patterns only: {summary.by_patterns}.')
-    limits = [f'{name} up to {rate.share.high:.0%}' for name, rate
+    limits = [f'{name} up to {percent_up(rate.share.high)}' for name, rate
               in (('missed', summary.missed), ('false stops', summary.false_stops))
               if rate.share.high is not None and rate.of]
     if limits:
@@ -450,9 +451,9 @@ def _chance(summary: CampaignSummary) -> list[str]:
         return []
     most, worst = max(stated, key=lambda pair: pair[0])
     trials = sum(row.trials for _, row in stated)
-    return [f'A controller that does not look would pass at most {summary.chance:.1%} of '
-            f'{counted(trials, "hazard trial")} (most of {worst.scenario_id}: {most:.1%}); of '
-            f'words and benign variants no such level is stated.']
+    return [f'A controller that does not look would pass at most {percent_up(summary.chance)} of '
+            f'{counted(trials, "hazard trial")} (most of {worst.scenario_id}: '
+            f'{percent_up(most)}); of words and benign variants no such level is stated.']
 
 
 def _rate(rate: Rate) -> str:
@@ -487,7 +488,8 @@ def _interval(row: ScenarioSummary) -> str:
     text = _number(row, median.value)
     if median.low is None or median.value is None:
         return text
-    return f'{text} [{median.low:.1f}, {"inf" if median.high is None else f"{median.high:.1f}"}]'
+    high = 'inf' if median.high is None else up(median.high, 1)
+    return f'{text} [{down(median.low, 1)}, {high}]'
 
 
 def _number(row: ScenarioSummary, value: float | None) -> str:

@@ -15,6 +15,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.scenario.invariant import Cost
 from safety_scenarios.scenario.measuring import Calibration, METHODS
+from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.selftest.kill_matrix import (
     Cell,
@@ -129,8 +130,8 @@ def mean_text(estimate: Estimate) -> str:
     if estimate.value is None:
         return 'unknown'
     ends = '' if estimate.low is None and estimate.high is None else ' [' + ', '.join(
-        'unbounded' if end is None else f'{end:.3g}'
-        for end in (estimate.low, estimate.high)) + ']'
+        'unbounded' if end is None else rounded(end, 3)
+        for end, rounded in ((estimate.low, figures_down), (estimate.high, figures_up))) + ']'
     return f'{estimate.value:.3g}{ends} {estimate.unit} n={estimate.n}'
 
 
@@ -138,8 +139,8 @@ def with_interval(estimate: Estimate) -> str:
     """Return a number with its interval and its n; without a number why there is none."""
     if estimate.value is None:
         return f'none ({estimate.method})'
-    ends = ['-inf' if estimate.low is None else f'{estimate.low:.3g}',
-            'inf' if estimate.high is None else f'{estimate.high:.3g}']
+    ends = ['-inf' if estimate.low is None else figures_down(estimate.low, 3),
+            'inf' if estimate.high is None else figures_up(estimate.high, 3)]
     return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
 
 
@@ -218,9 +219,9 @@ def _chance(level: ChanceLevel) -> str:
            f'none of {level.swept} that do not look passed one of '
            f'{counted(level.trials, "trial")}')
     by_reckoning = '' if level.reckoned is None else \
-        f'; by reckoning at most {level.reckoned:.1%}: {escape(level.why)}'
-    return (f'[dim]chance level[/] {name}: at most {level.level:.1%} ({ran}, with 95 % '
-            f'confidence at most {level.upper:.1%}{by_reckoning})')
+        f'; by reckoning at most {percent_up(level.reckoned)}: {escape(level.why)}'
+    return (f'[dim]chance level[/] {name}: at most {percent_up(level.level)} ({ran}, with 95 % '
+            f'confidence at most {percent_up(level.upper)}{by_reckoning})')
 
 
 def totals(matrix: KillMatrix) -> str:

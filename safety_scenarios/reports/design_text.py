@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from rich.table import Table
 from safety_scenarios.campaign.statistics.proportions import out_of, zero_failure_n
 from safety_scenarios.errors import counted
+from safety_scenarios.scenario.rounding import figures_down, percent_up
 from safety_scenarios.studies.designs.answer import Answer, ClaimAnswer
 from safety_scenarios.studies.designs.claim_plan import ASSUMED_S, ClaimPlan, TrialTime
 from safety_scenarios.studies.designs.design import Lock
@@ -30,7 +31,8 @@ def answer_lines(found: Answer) -> Iterator[str]:
     one = found.estimate
     if one is not None and one.value is not None and one.low is not None:
         yield (f'Better less worse in {100 * one.value:.3g} % of {counted(one.n, "pair")}, at '
-               f'least {100 * one.low:.3g} % at {100 * one.confidence:g} % ({one.method}).')
+               f'least {figures_down(100 * one.low, 3)} % at {100 * one.confidence:g} % '
+               f'({one.method}).')
     yield from (f'Because: {text}' for text in found.reasons[:_MOST])
     if len(found.reasons) > _MOST:
         yield f'And {len(found.reasons) - _MOST} more reasons.'
@@ -41,7 +43,7 @@ def answer_lines(found: Answer) -> Iterator[str]:
 
 def _claim(found: ClaimAnswer) -> str:
     high = found.bound.high
-    bound = 'no bound' if high is None else f'at most {100 * high:.3g} % bad'
+    bound = 'no bound' if high is None else f'at most {percent_up(high, 3)} bad'
     return (f'Acceptance: {found.claim}: {found.shown} ({found.bad} bad or '
             f'undecided of {out_of(found.trials, found.bound.n)}: {bound}).')
 

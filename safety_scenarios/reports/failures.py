@@ -20,6 +20,8 @@ _FEW = 6
 """Trials up to which each has a sentence of its own."""
 _LONGEST = 320
 """Characters of a sentence."""
+_CLASSES = 'AEBCD'
+"""Of failures, in the order of format 1: the most severe first."""
 
 
 @dataclass
@@ -102,6 +104,28 @@ class Failures:
                 return
             room -= len(rows)
             yield from rows
+
+
+def urgency_of(result: TrialResult) -> tuple[float, ...]:
+    """
+    Return what sorts the worst trial first: verdict, then the class of its failure.
+
+    Then how many of its findings failed, then how late the reaction was: margins in metres and in
+    seconds cannot be held against each other.
+    """
+    kind = _CLASSES.find(result.failure_class)
+    return (-result.verdict.rank, kind if kind >= 0 else len(_CLASSES),
+            -sum(one.verdict is Verdict.FAIL for one in result.findings), -_late_s(result))
+
+
+def _late_s(result: TrialResult) -> float:
+    """Return by how much the reaction came after the critical limit; infinite: never."""
+    if result.latency is None:
+        return 0.0
+    if result.latency.reaction is None:
+        return math.inf
+    return max([0.0, *(-one.margin for one in result.findings
+                       if one.kind == 'latency' and one.margin is not None)])
 
 
 def kind_of_failure(result: TrialResult) -> str:

@@ -15,6 +15,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.failures import COLOURS
 from safety_scenarios.reports.plain_text import on_one_line
+from safety_scenarios.scenario.rounding import down, up
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.matrix.summary import ALL, Cell, Flip, MatrixSummary
 from safety_scenarios.trial.summary import Rate
@@ -51,7 +52,7 @@ def _rate(found: Rate) -> str:
 def _percent(share: Estimate) -> str:
     if share.low is None or share.high is None:
         return ''
-    return f' [{100 * share.low:.0f}, {100 * share.high:.0f}] %'
+    return f' [{down(100 * share.low, 0)}, {up(100 * share.high, 0)}] %'
 
 
 def _number(found: Estimate, digits: int) -> str:
@@ -60,8 +61,8 @@ def _number(found: Estimate, digits: int) -> str:
     value = 'missing' if found.value is None else f'{found.value:.{digits}f}'
     if found.low is None and found.high is None:
         return f'{value} n={found.n}'
-    low, high = ('unbounded' if end is None else f'{end:.{digits}f}'
-                 for end in (found.low, found.high))
+    low, high = ('unbounded' if end is None else rounded(end, digits)
+                 for end, rounded in ((found.low, down), (found.high, up)))
     return f'{value} [{low}, {high}] n={found.n}'
 
 

@@ -10,6 +10,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
+from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_up
 from safety_scenarios.studies.search.coverage import Coverage
 from safety_scenarios.studies.search.rare_events import Rate
 from safety_scenarios.studies.search.saving import Saved
@@ -83,7 +84,7 @@ def coverage_lines(coverage: Coverage, sampler: str) -> Iterator[str]:
                f'trial, and a point is {gap.radius:.2f} away from all (1: a whole range).')
     share = coverage.failing
     if share is not None and share.high is not None:
-        yield (f'Drawn as declared: at most {100 * share.high:.2g} % of such trials fail (95 %, '
+        yield (f'Drawn as declared: at most {percent_up(share.high)} of such trials fail (95 %, '
                f'one-sided, {coverage.drawn} trials).')
     elif sampler != 'random':
         yield ('These trials were chosen, not drawn as declared: they bound no failure rate '
@@ -133,7 +134,8 @@ def _rate(found: RateSearch) -> Iterator[str]:
         yield ('INCONCLUSIVE: no interval is stated, because '
                + '; '.join(event.problems) + '.')
     else:
-        yield (f'Share of trials that fail: at least {rate.low:.3g} and at most {rate.high:.3g} '
+        yield (f'Share of trials that fail: at least {figures_down(rate.low or 0.0, 3)} and '
+               f'at most {figures_up(1.0 if rate.high is None else rate.high, 3)} '
                f'(95 %). The upper end is no lower than that of the trials drawn as declared: a '
                f'failing region that no run met is in no other number.')
         yield (f'In the regions that were met: {rate.share:.3g}, standard error '
@@ -152,7 +154,7 @@ def _rate(found: RateSearch) -> Iterator[str]:
 
 def _interval(rate: Rate) -> str:
     return '' if rate.low is None or rate.high is None else \
-        f' ({rate.low:.3g} to {rate.high:.3g})'
+        f' ({figures_down(rate.low, 3)} to {figures_up(rate.high, 3)})'
 
 
 def as_data(found: Found) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.scenario.result import Finding, Latency
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
 
 CLOCK_ERROR = ClockError.__name__
@@ -110,9 +111,10 @@ def _real_time_factor(trial: JudgedTrial, clocks: Clocks,
                          f'{_pace_advice(trial)}')
     for span, factor in spans:
         if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
+            near = rules.rtf_min if factor < rules.rtf_min else rules.rtf_max
             yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
-                         f'/clock ran at {factor:.3f} of real time during {span}, expected '
-                         f'{rules.rtf_min:g} to {rules.rtf_max:g}. '
+                         f'/clock ran at {apart(factor, near, ".3f")} of real time during {span}, '
+                         f'expected {rules.rtf_min:g} to {rules.rtf_max:g}. '
                          + (_ADVICE if trial.record.measuring.pace is None
                             else _pace_advice(trial)))
             return

@@ -33,6 +33,7 @@ from safety_scenarios.scenario.result import (
     Obligation,
     Outcome,
 )
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, END, PROMPT
 
@@ -101,11 +102,13 @@ def _held(trial: JudgedTrial, latency: Latency, wanted: Confirmation, limit: _Li
         judged_ns += true_ns - at_ns
         early += f' but {judged_ns / 1e6:.1f} ms after the hazard'
     verdict, margin_ns = limit.verdict(judged_ns, bound_ns), limit.limit_ns - judged_ns
+    took = apart(found.judged_ns / 1e6, limit.limit_ns / 1e6, '.1f')
     within = f' ± {bound_ns / 1e6:.2f} ms' if bound_ns else ''
-    why = {Verdict.PASS: '', Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {limit}',
+    late = apart(-margin_ns / 1e6, 0.0, '.1f')
+    why = {Verdict.PASS: '', Verdict.FAIL: f', {late} ms later than {limit}',
            Verdict.INCONCLUSIVE: f', too close to {limit} to tell'}[verdict]
     return _robot(verdict=verdict, margin=margin_ns / 1e9, unit='s', at_ms=judged_ns / 1e6,
-                  reason=f'{wanted} after {found.judged_ns / 1e6:.1f} ms{within}, which is '
+                  reason=f'{wanted} after {took} ms{within}, which is '
                          f'{found.latency_class.value} of the budget for it{early}{why}')
 
 
@@ -219,15 +222,16 @@ def within_budget(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
                               f'± {observed.uncertainty_ns / 1e6:.2f} ms within which the '
                               f'onset is known, so that the reaction may have come before it')
         return
-    took = f'{reaction.judged_ns / 1e6:.1f} ms' + (f' ± {bound_ns / 1e6:.2f} ms' if bound_ns
-                                                   else '')
+    took = f'{apart(reaction.judged_ns / 1e6, limit_ns / 1e6, ".1f")} ms' + (
+        f' ± {bound_ns / 1e6:.2f} ms' if bound_ns else '')
     onset_ns, limit = latency.onset_steady_ns, f'{gate} ({limit_ns / 1e6:g} ms)'
     late_ns = trial.left_out_ns(onset_ns, onset_ns + reaction.judged_ns)
     if verdict is Verdict.PASS and margin_ns < late_ns:
         yield _finding(check=name, verdict=Verdict.INCONCLUSIVE, at_ms=reaction.judged_ns / 1e6,
                        reason=f'{took} {thought_too(late_ns, limit)}')
         return
-    why = {Verdict.PASS: '', Verdict.FAIL: f', {-margin_ns / 1e6:.1f} ms later than {limit}',
+    late = apart(-margin_ns / 1e6, 0.0, '.1f')
+    why = {Verdict.PASS: '', Verdict.FAIL: f', {late} ms later than {limit}',
            Verdict.INCONCLUSIVE: f', too close to {limit} to tell'}
     yield _finding(
         check=name, verdict=verdict,

@@ -33,6 +33,7 @@ from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.result import Finding, Latency, Outcome
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import fastest_in
@@ -235,7 +236,8 @@ def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                 continue
             slack = limit * (1 + _TOLERANCE) - most[0]
             if least is None or slack / limit < least[0] / least[4]:
-                least = slack, track, most[1], f'{what} at {most[0]:.4g} {unit}', limit, unit
+                least = slack, track, most[1], (
+                    f'{what} at {apart(most[0], limit, ".4g")} {unit}'), limit, unit
     if least is None:
         return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason='no command tells how fast it moves')
@@ -285,7 +287,7 @@ def _only_ways(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
     margin = robot.creep - way
     return _moves(
         check=ONLY_WAYS, verdict=Verdict.PASS if margin >= 0 else Verdict.FAIL, margin=margin,
-        unit='m', reason=f'it drove {way:.3f} m otherwise than {how}' + (
+        unit='m', reason=f'it drove {apart(way, robot.creep, ".3f")} m otherwise than {how}' + (
             '' if margin >= 0 else f', at most {robot.creep:g} m of it is forgiven. Where the '
             f'robot may do so, say it in robot.travel') + f': {track.source}')
 
@@ -416,15 +418,15 @@ def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[in
     if moved_by.way > robot.creep:
         return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
-            at_ms=at_ms, reason=f'it came {moved_by.way:.3f} {unit} in '
-            f'{stood_ms:.0f} ms in which it should stand, at most '
-            f'{robot.creep:g} {unit}: {track.source}')
+            at_ms=at_ms, reason=f'it came '
+            f'{apart(moved_by.way, robot.creep, ".3f")} {unit} in {stood_ms:.0f} ms in '
+            f'which it should stand, at most {robot.creep:g} {unit}: {track.source}')
     if moved_by.pace > pace:
         return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,
             unit=track.unit, at_ms=at_ms,
-            reason=f'it creeps on at {moved_by.pace:.4g} {track.unit} where it should stand, '
-            f'at most {pace:.2g}: {track.source}')
+            reason=f'it creeps on at {apart(moved_by.pace, pace, ".4g")} {track.unit} where it '
+            f'should stand, at most {apart(pace, moved_by.pace, ".2g")}: {track.source}')
     return None
 
 

@@ -22,6 +22,7 @@ from safety_scenarios.scenario.blocks.onset import ARMED
 from safety_scenarios.scenario.body import AgentsBody, Nominal, Requirement, RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Outcome, Status
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.rules.matching import spoken_words
@@ -285,8 +286,10 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
 def _stands_on(trial: JudgedTrial, ros: RobotBody, spell: Spell, clear_ns: int) -> Finding:
     require = ros.nominal.require
     found = partial(_found, RESUMES_WORK, at_ms=trial.timeline.since_onset_ms(spell.begin_ns))
-    what = (f'{require} did not hold until {(spell.end_ns - clear_ns) / 1e6:.0f} ms after the '
-            f'all-clear, expected it from {ros.all_clear.resume_within_ms:g} ms on')
+    from_ms = ros.all_clear.resume_within_ms or 0.0
+    until = apart((spell.end_ns - clear_ns) / 1e6, from_ms, '.0f')
+    what = (f'{require} did not hold until {until} ms after the all-clear, expected it from '
+            f'{from_ms:g} ms on')
     if spell.is_open:
         return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands show')
     if commands_ended(trial, require, spell) and ros.silence.policy != 'stop':

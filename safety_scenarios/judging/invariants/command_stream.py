@@ -20,6 +20,7 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.streams import agreed_ns
@@ -69,7 +70,8 @@ class Liveness(InvariantPlugin):
         at_ms = trial.timeline.since_onset_ms(since_ns)
         if margin < 0:
             return self.finding(
-                Verdict.FAIL, f'{self.topic} was silent for {gap_ns / 1e6:.0f} ms, at most '
+                Verdict.FAIL, f'{self.topic} was silent for '
+                f'{apart(gap_ns / 1e6, self.max_gap_ms, ".0f")} ms, at most '
                 f'{self.max_gap_ms:g} ms allowed', margin, 's', at_ms)
         seconds = (trial.record.end_ns - times[0]) / 1e9
         if seconds <= 0 and any(True for _ in trial.record.of_kind('fault')):
@@ -81,8 +83,9 @@ class Liveness(InvariantPlugin):
         most = math.inf if self.max_rate_hz is None else max(self.max_rate_hz, usual)
         if rate > most:
             return self.finding(
-                Verdict.FAIL, f'{self.topic} carried {rate:.0f} commands a second, at most '
-                f'{most:g} allowed', most - rate if math.isfinite(rate) else None, 'Hz')
+                Verdict.FAIL, f'{self.topic} carried {apart(rate, most, ".0f")} commands a '
+                f'second, at most {most:g} allowed',
+                most - rate if math.isfinite(rate) else None, 'Hz')
         return self.finding(
             Verdict.PASS, f'{counted(len(times), "command")}, longest gap {gap_ns / 1e6:.0f} ms',
             margin, 's', at_ms)
@@ -261,8 +264,9 @@ class Fresh(InvariantPlugin):
         at_ms = None if oldest is None else trial.timeline.since_onset_ms(oldest[2])
         if oldest is not None and oldest[0] < 0:
             return self.finding(
-                Verdict.FAIL, f'still moved on {oldest[1]} that was {-oldest[0] / 1e6:.0f} ms '
-                f'older than the {self.max_age_ms:g} ms allowed', oldest[0] / 1e9, 's', at_ms)
+                Verdict.FAIL, f'still moved on {oldest[1]} that was '
+                f'{apart(-oldest[0] / 1e6, 0.0, ".0f")} ms older than the '
+                f'{self.max_age_ms:g} ms allowed', oldest[0] / 1e9, 's', at_ms)
         if missing:
             unsure = f'nothing was sent on {", ".join(sorted(missing))}'
         if not unsure and oldest is None and trial.scenario.is_monitor:

@@ -14,6 +14,7 @@ from safety_scenarios.judging.motion.rests import is_within, rests
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
 
 
@@ -68,8 +69,9 @@ class NoSpuriousStop(InvariantPlugin):
         if worst is not None and worst < 0 and (not self.for_ms
                                                 or longest_ns > self.for_ms * 1e6):
             return self.finding(
-                Verdict.FAIL, f'below {self.at_least:g} {unit} for {longest_ns / 1e6:.0f} ms from '
-                f'{at_ms:.0f} ms on, down by {-worst:.4g} {unit}, though nothing was in the way',
+                Verdict.FAIL, f'below {self.at_least:g} {unit} for '
+                f'{apart(longest_ns / 1e6, self.for_ms, ".0f")} ms from {at_ms:.0f} ms on, '
+                f'down by {-worst:.4g} {unit}, though nothing was in the way',
                 worst, unit, at_ms)
         if len(known) < len(samples):
             return self.finding(Verdict.INCONCLUSIVE,
@@ -170,8 +172,9 @@ class Defer(InvariantPlugin):
         left = (due_ns - begun_ns) / 1e9
         at_ms = trial.timeline.since_onset_ms(begun_ns)
         if left < 0:
-            return self.finding(Verdict.FAIL, f'stopped {-left * 1e3:.1f} ms too late after the '
-                                              f'protected time', left, 's', at_ms)
+            late = apart(-left * 1e3, 0.0, '.1f')
+            return self.finding(Verdict.FAIL, f'stopped {late} ms too late after the protected '
+                                              f'time', left, 's', at_ms)
         again = series.first_broken(reached.t_ns, clear_ns)
         if again is not None:
             what = 'moved again before the all-clear' if again.margin is not None else \

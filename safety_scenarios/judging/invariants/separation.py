@@ -19,6 +19,7 @@ from safety_scenarios.scenario.blocks.separation import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import held_within
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.standards.ssm import ConstantDeceleration
@@ -110,9 +111,9 @@ class Separation(InvariantPlugin):
         if worst is not None and worst.margin <= 0:
             at_ms = (worst.t_ns - onset_ns) / 1e6
             return self.finding(
-                Verdict.FAIL, f'{-worst.margin:.3f} m inside the protective separation distance '
-                f'{at_ms:.0f} ms after {trial.timeline.zero}: {_words(worst)}', worst.margin, 'm',
-                at_ms)
+                Verdict.FAIL, f'{apart(-worst.margin, 0.0, ".3f")} m inside the protective '
+                f'separation distance {at_ms:.0f} ms after {trial.timeline.zero}: {_words(worst)}',
+                worst.margin, 'm', at_ms)
         if unknown is not None:
             return self.finding(Verdict.INCONCLUSIVE, f'{terms.signal} or the distance is unknown '
                                 f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
@@ -136,7 +137,8 @@ class Separation(InvariantPlugin):
             return self.finding(
                 Verdict.INCONCLUSIVE, f'the distance was not told often enough: around '
                 f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after {trial.timeline.zero} it may have '
-                f'been {unseen.nearest:.2f} m, where a stop needs {unseen.required:.2f} m')
+                f'been {apart(unseen.nearest, unseen.required, ".2f")} m, where '
+                f'a stop needs {apart(unseen.required, unseen.nearest, ".2f")} m')
         return self.finding(
             Verdict.PASS, f'{worst.margin:.3f} m to spare: at the nearest {_words(worst)}, '
             f'{_source(trial)}', worst.margin, 'm', (worst.t_ns - onset_ns) / 1e6)
@@ -168,8 +170,8 @@ def _source(trial: JudgedTrial) -> str:
 
 
 def _words(moment: _Moment) -> str:
-    return (f'{moment.distance:.2f} m away at {moment.speed:.2f} m/s, where a stop needs '
-            f'{moment.required:.2f} m' + (
+    return (f'{apart(moment.distance, moment.required, ".2f")} m away at {moment.speed:.2f} m/s, '
+            f'where a stop needs {apart(moment.required, moment.distance, ".2f")} m' + (
                 ', faster than it was told, as the world tells' if moment.is_true else ''))
 
 

@@ -18,6 +18,7 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import ALL_CLEAR
@@ -117,8 +118,9 @@ class Stop(InvariantPlugin):
             did = 'reached' if braked is None or braked.begin_ns >= reached.t_ns else \
                 'began to brake for'
             return self.finding(
-                Verdict.FAIL, f'{did} {_words(limits)} {(took_ns - within_ns) / 1e6:.1f} ms '
-                f'after the limit of {within_ns / 1e6:g} ms',
+                Verdict.FAIL, f'{did} {_words(limits)} '
+                f'{apart((took_ns - within_ns) / 1e6, 0.0, ".1f")} ms after the limit of '
+                f'{within_ns / 1e6:g} ms',
                 (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
         broken = series.first_broken(reached.t_ns, until_ns)
         if broken is not None:
@@ -279,9 +281,10 @@ class Stop(InvariantPlugin):
         if broken.margin is None:
             return self.finding(Verdict.FAIL, f'{held_ms:.1f} ms into the stop a command is '
                                 f'unknown or not a number', at_ms=at_ms)
-        what = f'held only {held_ms:.1f} ms' if held_ms < self.hold_ms else (
+        held = apart(held_ms, self.hold_ms, '.1f')
+        what = f'held only {held} ms' if held_ms < self.hold_ms else (
             f'moved before the {"reset" if broken.t_ns > clear_ns else "all-clear"}, after it '
-            f'stood for {held_ms:.1f} ms')
+            f'stood for {held} ms')
         return self.finding(
             Verdict.FAIL, f'{what}: {-broken.margin:.4g} {unit} too fast',
             broken.margin if math.isfinite(broken.margin) else None, unit, at_ms)

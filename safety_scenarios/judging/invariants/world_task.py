@@ -12,6 +12,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import Contact, described, STANDS, unknown
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL
 
@@ -77,8 +78,8 @@ class NoContact(InvariantPlugin):
         margin, at_ms = self._margin(worst), trial.timeline.since_onset_ms(worst.begin_ns)
         if margin is not None:
             return self.finding(
-                Verdict.FAIL, f'{-margin:.0f} N more than is allowed: {described(worst)}, as the '
-                f'world tells', margin, 'N', at_ms)
+                Verdict.FAIL, f'{apart(-margin, 0.0, ".0f")} N more than is allowed: '
+                f'{described(worst)}, as the world tells', margin, 'N', at_ms)
         why = '' if not self.regions or not worst.is_body else \
             ', and nothing tells a region and a force that would be allowed'
         return self.finding(
@@ -137,8 +138,9 @@ class KeepsCourse(InvariantPlugin):
             at_ms = trial.timeline.since_onset_ms(int(times[place]))
             if farthest > self.at_most:
                 return self.finding(
-                    Verdict.FAIL, f'{farthest:.3f} m off its route, at most {self.at_most:g} m, '
-                    f'as the world tells', self.at_most - farthest, 'm', at_ms)
+                    Verdict.FAIL, f'{apart(farthest, self.at_most, ".3f")} m off its route, at '
+                    f'most {self.at_most:g} m, as the world tells',
+                    self.at_most - farthest, 'm', at_ms)
         pause = world.task.pause(*window)
         if pause is not None:
             return self.finding(Verdict.INCONCLUSIVE, f'for {pause[1] / 1e6:.0f} ms nothing told '
@@ -191,8 +193,8 @@ class ReachesGoal(InvariantPlugin):
             t_ns = int(world.task.times_ns[reached[0]])
             took_s = (int(world.clock.at(numpy.array([t_ns], numpy.int64))[0]) - zero_ns) / 1e9
             left_s, at_ms = self.within_ms / 1e3 - took_s, trial.timeline.since_onset_ms(t_ns)
-            when = f'{took_s:.2f} s after {since}' if took_s >= 0 else \
-                f'{-took_s:.2f} s before {since}'
+            took = apart(took_s, self.within_ms / 1e3, '.2f')
+            when = f'{took} s after {since}' if took_s >= 0 else f'{-took_s:.2f} s before {since}'
             return self.finding(Verdict.PASS if left_s >= 0 else Verdict.FAIL,
                                 f'done {when}, as the world tells', left_s, 's', at_ms)
         pause = world.task.pause(begin_ns, trial.record.end_ns)
@@ -207,5 +209,6 @@ class ReachesGoal(InvariantPlugin):
         left = world.task.column('remaining')
         known = left[~numpy.isnan(left)]
         rest = f', {known[-1]:.2f} left to go' if len(known) else ''
-        return self.finding(Verdict.FAIL, f'not done {seen_s:.2f} s after {since}{rest}, as the '
-                                          f'world tells', self.within_ms / 1e3 - seen_s, 's')
+        seen = apart(seen_s, self.within_ms / 1e3, '.2f')
+        return self.finding(Verdict.FAIL, f'not done {seen} s after {since}{rest}, as the world '
+                                          f'tells', self.within_ms / 1e3 - seen_s, 's')

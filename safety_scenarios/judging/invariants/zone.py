@@ -16,6 +16,7 @@ from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 
@@ -103,8 +104,9 @@ class Zone(InvariantPlugin):
         if worst is not None and worst[0] <= 0:
             wrong = 'inside' if self.rule == 'keep_out' else 'outside'
             return self.finding(
-                Verdict.FAIL, f'{-worst[0]:.3f} m {wrong} the zone at {_words(worst)}, {source}',
-                worst[0], 'm', (max(worst[1], window[0]) - window[0]) / 1e6)
+                Verdict.FAIL, f'{apart(-worst[0], 0.0, ".3f")} m {wrong} the zone at '
+                f'{_words(worst)}, {source}', worst[0], 'm',
+                (max(worst[1], window[0]) - window[0]) / 1e6)
         if worst is None or unknown:
             return self.finding(Verdict.INCONCLUSIVE, 'a place is unknown or not a number')
         gap_ns = max((longest_gap_ns(trial.signals.values(name), *window)

@@ -22,8 +22,8 @@ from safety_scenarios.campaign.statistics.proportions import no_narrower, what_c
 from safety_scenarios.reports.console_report import console as console_screen
 from safety_scenarios.reports.console_report import ConsoleReport, Screen, warn
 from safety_scenarios.reports.page.page import will_be_written
-from safety_scenarios.reports.page.source import percent_up
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Beginning, Observer, OutputContext

@@ -33,6 +33,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.reports.page.source import Claim
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import BOUNDS, CampaignSummary, Rate, ScenarioSummary
 
@@ -265,7 +266,7 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
         alike = '' if differing == row.trials else \
             f' ({differing} of them differ in what is judged, no bound is narrower than theirs)'
         statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}{alike}, '
-                     f'at most {_percent(bound.high)} at {bound.confidence:.0%} confidence')
+                     f'at most {percent_up(bound.high)} at {bound.confidence:.0%} confidence')
     named = row.traceability
     return {'status': status, 'assertionDeclaration': _DECLARED[status], 'statement': statement,
             'scenario_id': row.scenario_id, 'trials': row.trials, 'verdicts': counts,
@@ -289,11 +290,6 @@ def _bound(found: Estimate | None) -> dict[str, Any] | None:
         return None
     return {'at_most': found.high, 'unit': found.unit, 'confidence': found.confidence,
             'n': found.n, 'method': found.method}
-
-
-def _percent(share: float) -> str:
-    """Return a share in percent, rounded up: a bound is never told smaller than it is."""
-    return f'{-(-share * 1000 // 1) / 10:.1f} %'
 
 
 def _contexts(folder: Path, summary: CampaignSummary) -> Iterator[str]:

@@ -220,7 +220,8 @@ _TRIALS = (
     Column('link', 'text', 'ros: over DDS. loopback, simulated: in simulated time, in which '
            'neither messages nor thinking take any.', lambda row: row.campaign.link),
     Column('started_ns', 'int', 'When the trial began, since the epoch.',
-           lambda row: row.trial.started_system_ns or None, 'ns', 'system',
+           lambda row: row.trial.started_system_ns or None, 'ns',
+           'system; of links loopback and simulated that of the simulation, which begins in 2020',
            'the trial never began'),
     Column('benign', 'bool', 'The right behaviour was restraint: a stop is a false stop.',
            lambda row: row.trial.is_benign),

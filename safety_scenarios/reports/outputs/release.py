@@ -42,6 +42,7 @@ _RULES = {_UNDECIDED: 'a trial that could not be judged',
 _SARIF_SCHEMA = 'https://json.schemastore.org/sarif-2.1.0.json'
 _OSCAL, _CYCLONEDX = '1.1.2', '1.6'
 _LONGEST = 1000
+_OF_LINKS = re.compile(r'[\[\]\\]')
 _NOT_IN_TOKENS = re.compile(r'[^A-Za-z0-9_.-]')
 _MODELS = ('.onnx', '.pt', '.pth', '.safetensors', '.engine', '.tflite', '.pb')
 
@@ -100,7 +101,7 @@ class _Facts:
 def _sarif(facts: _Facts) -> dict[str, Any]:
     rows = list(_sarif_results(facts))
     rules = {row['ruleId']: row.pop('rule') for row in rows}
-    notices = [{'level': 'error', 'descriptor': {'id': _FLAW}, 'message': {'text': text}}
+    notices = [{'level': 'error', 'descriptor': {'id': _FLAW}, 'message': _message(text)}
                for text in facts.flaws]
     return {'$schema': _SARIF_SCHEMA, 'version': '2.1.0', 'runs': [{
         'tool': {'driver': {
@@ -142,10 +143,10 @@ def _sarif_results(facts: _Facts) -> Iterator[dict[str, Any]]:
         yield {
             'ruleId': check, 'level': 'warning' if is_open else 'error', 'kind': 'fail',
             'rule': _RULES.get(check, check),
-            'message': {'text': _short(
+            'message': _message(
                 f'{scenario} ({first.scenario_name}): {facts.summary.controller}: '
                 f'{"could not be judged" if is_open else "failed"} in {len(some)} of '
-                f'{counted(trials[scenario], "trial")}, such as {first.trial_id}: {reason}')},
+                f'{counted(trials[scenario], "trial")}, such as {first.trial_id}: {reason}'),
             **_at(facts.files.get(scenario, ''), scenario, check),
             'properties': {'trials': [one.trial_id for one, _ in some[:100]],
                            'hazards': list(first.traceability.hazards)}}
@@ -153,15 +154,15 @@ def _sarif_results(facts: _Facts) -> Iterator[dict[str, Any]]:
         names = [one.trial_id for one in facts.not_judged if one.scenario_id == scenario]
         yield {
             'ruleId': _NOT_JUDGED, 'level': 'error', 'kind': 'fail', 'rule': _RULES[_NOT_JUDGED],
-            'message': {'text': _short(
+            'message': _message(
                 f'{scenario}: {facts.summary.controller}: '
-                f'{counted(len(names), "planned trial")} without a record, such as {names[0]}')},
+                f'{counted(len(names), "planned trial")} without a record, such as {names[0]}'),
             **_at(facts.files.get(scenario, ''), scenario, _NOT_JUDGED),
             'properties': {'trials': names[:100]}}
     for text in facts.flaws:
         yield {
             'ruleId': _FLAW, 'level': 'error', 'kind': 'fail', 'rule': _RULES[_FLAW],
-            'message': {'text': _short(text)}, **_at(MANIFEST, text, _FLAW)}
+            'message': _message(text), **_at(MANIFEST, text, _FLAW)}
 
 
 def _rule_of(check: str) -> str:
@@ -191,6 +192,12 @@ def _location(path: str) -> dict[str, Any]:
 
 def _utc(text: str) -> str:
     return datetime.fromisoformat(text).astimezone(timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def _message(text: str) -> dict[str, str]:
+    """Return a plain text as SARIF reads it: no placeholder and no link (3.11.5 and 3.11.6)."""
+    escaped = _short(text).replace('{', '{{').replace('}', '}}')
+    return {'text': _OF_LINKS.sub(r'\\\g<0>', escaped) if '](' in escaped else escaped}
 
 
 def _short(text: str) -> str:

@@ -5,7 +5,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,13 @@ from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.stored_trial import judged, named
 from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.film.files import films_beside
 from safety_scenarios.reports.scene.scene import Scene
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.terminal import Row
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import unfinished
 from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
@@ -107,16 +106,4 @@ def _row(folder: Path, number: int, planned: PlannedTrial, result: TrialResult |
         return Row(number, planned.trial_id, planned.scenario_id, planned.trial_id, None, why,
                    warmup=planned.index < 0)
     return Row(number, planned.trial_id, planned.scenario_id, result.scenario_name,
-               result.verdict, result.reason, result.failure_class,
-               sum(one.verdict is Verdict.FAIL for one in result.findings), _late_ms(result),
-               result.warmup)
-
-
-def _late_ms(result: TrialResult) -> float:
-    """Return how much too late the reaction came, by the finding about it."""
-    if result.latency is None:
-        return 0.0
-    if result.latency.reaction is None:
-        return math.inf
-    return max([0.0, *(-1e3 * one.margin for one in result.findings
-                       if one.kind == 'latency' and one.margin is not None)])
+               result.verdict, result.reason, urgency_of(result), result.warmup)

@@ -9,8 +9,8 @@ from typing import Any
 
 from safety_scenarios.campaign.statistics.proportions import out_of
 from safety_scenarios.errors import counted
-from safety_scenarios.reports.page.source import percent_up
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.trial.summary import CampaignSummary, Claimable
 
 _MOST_SCENARIOS = 100

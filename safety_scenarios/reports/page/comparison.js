@@ -97,7 +97,7 @@
       make('h3', {}, words(one.name), ' against ', words(view.campaigns[0].name)),
       make('p', { class: one.is_worse ? 'ss-answer ss-worse' : 'ss-answer' }, words(one.sentence)),
       make('div', { class: 'ss-wide', tabindex: 0, role: 'region',
-                    'aria-label': 'Questions and answers of the comparison' },
+                    'aria-label': `Questions and answers about ${one.name}` },
         make('table', { class: 'ss-table' },
           make('thead', {}, make('tr', {}, ['question', 'answer', 'p'].map(
             (name) => make('th', { scope: 'col' }, name)))),
@@ -167,7 +167,8 @@
       ? make('button', { type: 'button', class: 'ss-jump', click: () => open(trial, which),
                          'aria-label': `Show trial ${trial} of ${label}` }, 'show')
       : null);
-    return make('div', { class: 'ss-wide', tabindex: 0, role: 'region', 'aria-label': caption },
+    return make('div', { class: 'ss-wide', tabindex: 0, role: 'region',
+                         'aria-label': `${view.flips[number].name}: ${caption}` },
       make('table', { class: 'ss-table' },
         make('caption', {}, caption + (list.length < of ? `, ${list.length} of them here` : '')),
         make('thead', {}, make('tr', {}, ['scenario', 'trial', 'first', 'second', 'why'].map(
@@ -283,12 +284,13 @@
 
   function stated([value, low, high], say) {
     if (value === null) return 'no number';
-    const end = (one) => (one === null ? 'unbounded' : say(one));
-    return say(value) + (low === null && high === null ? '' : ` [${end(low)}, ${end(high)}]`);
+    const end = (one, round) => (one === null ? 'unbounded' : say(one, round));
+    return say(value) + (low === null && high === null ? ''
+      : ` [${end(low, Math.floor)}, ${end(high, Math.ceil)}]`);
   }
 
   function variedTable(plot, percent, ms) {
-    const heads = ['', plot.parameter, 'trials', 'not judged', 'differ', 'passed',
+    const heads = ['what', plot.parameter, 'trials', 'not judged', 'differ', 'passed',
       'median latency'];
     return make('details', {}, make('summary', {}, 'As numbers'),
       make('div', { class: 'ss-wide', tabindex: 0, role: 'region', 'aria-label': plot.title },
@@ -306,18 +308,20 @@
   function showVaried(plots, element) {
     const width = Math.max(280, Math.min(1100, Math.round(element.clientWidth || 720)));
     const here = make('div', {});
-    const percent = (share) => `${Math.round(share * 1000) / 10} %`;
-    const ms = (value) => figure(value, 'ms', 1);
+    // ends of an interval are rounded outwards, but not for the noise of a product
+    const tenths = (value, round = Math.round) => round(Number((value * 10).toFixed(6))) / 10;
+    const percent = (share, round) => `${tenths(share * 100, round)} %`;
+    const ms = (value, round) => figure(tenths(value, round), 'ms', 1);
     const chooser = make('select', { id: 'over-what' }, plots.map((plot, number) => make(
       'option', { value: number }, words(plot.title))));
     const show = () => {
       const plot = plots[Number(chooser.value)];
       const latencies = plot.series.flatMap((one) => one.steps.flatMap((step) => step.ms));
       here.replaceChildren(
-        make('h4', {}, 'Share of trials that passed'),
+        make('h3', {}, 'Share of trials that passed'),
         variedPlot(plot, 'passed', { low: 0, high: 1, name: 'passed', tick: percent, say: percent },
           width),
-        make('h4', {}, 'Median latency'),
+        make('h3', {}, 'Median latency'),
         latencies.some((value) => value !== null)
           ? variedPlot(plot, 'ms', { ...range(latencies, 'latency (ms)'), say: ms }, width)
           : make('p', { class: 'ss-note' }, 'No latency was measured, or no reaction came.'),

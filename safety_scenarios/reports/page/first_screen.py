@@ -8,25 +8,23 @@ from math import prod
 from typing import Any
 
 from safety_scenarios.errors import counted
+from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.page.source import (
     Claim,
     limits,
     margin_of,
     NONE,
-    percent_down,
-    percent_up,
     Source,
     sure,
     telling,
     with_unit,
 )
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import percent_down, percent_up, up
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, Rate, ScenarioSummary
 
 _MOST_FIXES = 3
-_CLASSES = 'AEBCD'
-"""Of failures, in the order of format 1: the most severe first."""
 _BY_CHANCE = 0.5
 """Chance level above which who does not look passes more often than not."""
 _UNLIKELY = 0.05
@@ -190,7 +188,7 @@ def _task(source: Source) -> Mapping[str, Any]:
     text = 'time lost by standing: ' + (
         'unknown' if lost.value is None else f'{lost.value:.2f} s a trial'
         + ('' if lost.high is None else
-           f' (at most {lost.high:.1f} s at {sure(lost.confidence)})'))
+           f' (at most {up(lost.high, 1)} s at {sure(lost.confidence)})'))
     share = 'unknown' if done.value is None else \
         f'{round(done.value * done.n)} of {done.n} done'
     return {'name': 'Task time', 'tone': '',
@@ -227,30 +225,24 @@ def _latency(source: Source) -> Mapping[str, Any]:
     row = max(rows, key=lambda one: one.worst_ms or 0.0)
     claims = [one.upper_ms.high for one in rows if one.upper_ms.high is not None]
     is_bounded = claims and len(claims) == len(rows) and not unseen
-    more = f'99 of 100 within {max(claims):.0f} ms' if is_bounded \
+    more = f'99 of 100 within {up(max(claims), 0)} ms' if is_bounded \
         else 'seen, no claim about others: a bound on 99 % takes 299 trials of each scenario'
     return {'name': 'Slowest reaction', 'value': f'{row.worst_ms:.0f} ms', 'tone': '',
             'more': f'{row.scenario_name}; {more}'}
 
 
 def fixes(source: Source) -> list[Mapping[str, Any]]:
-    """Return the scenarios to look at first, each with the sentence of its worst trial."""
+    """Return the scenarios to look at first, each with its worst trial and how many are as bad."""
     by_scenario: dict[str, list[TrialResult]] = {}
     for result in source.counted:
         if result.verdict is not Verdict.PASS:
             by_scenario.setdefault(result.scenario_id, []).append(result)
-    worst = [(min(found, key=_urgency), len(found)) for found in by_scenario.values()]
-    worst.sort(key=lambda pair: (*_urgency(pair[0])[:2], -pair[1], _urgency(pair[0])[2]))
+    worst = [(one := min(found, key=urgency_of),
+              sum(other.verdict is one.verdict for other in found))
+             for found in by_scenario.values()]
+    worst.sort(key=lambda pair: (*urgency_of(pair[0])[:2], -pair[1], urgency_of(pair[0])[2:]))
     trials = {row.scenario_id: row.trials for row in source.summary.scenarios}
     return [{'scenario': result.scenario_name, 'id': result.scenario_id,
              'verdict': result.verdict.value, 'reason': result.reason,
              'trial': result.trial_id, 'count': f'{count} of {trials.get(result.scenario_id, 0)}',
              'more': len(worst) - _MOST_FIXES} for result, count in worst[:_MOST_FIXES]]
-
-
-def _urgency(result: TrialResult) -> tuple[int, int, float]:
-    """Return what sorts the worst trial first: verdict, class of the failure, and its margin."""
-    finding = margin_of(result)
-    kind = _CLASSES.find(result.failure_class)
-    return (-result.verdict.rank, kind if kind >= 0 else len(_CLASSES),
-            0.0 if finding is None or finding.margin is None else finding.margin)

@@ -26,6 +26,7 @@ from safety_scenarios.reports.conditions import condition_lines
 from safety_scenarios.reports.page import first_screen, tables
 from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.reports.page.source import margin_of, Source, with_unit
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.settings import RunSettings
 
 SWITCH = 'SAFETY_SCENARIOS_REPORT'
@@ -140,6 +141,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown)
     environment.filters['visible'] = visible
+    environment.filters['percent_up'] = percent_up
     level = 9 if sum(len(source.results) for source in sources) > _FEW else 1
     inside, outside, where = _placed(sources)
     program = '\n'.join(_texts(_PROGRAMS))

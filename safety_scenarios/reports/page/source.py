@@ -5,10 +5,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-import math
 from typing import Any
 
 from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.rounding import down, percent_down, percent_up, up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.conditions.failures import ScenarioConditions
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
@@ -17,27 +17,6 @@ from safety_scenarios.trial.summary import CampaignSummary, Rate
 NONE = '–'
 _NEAR = ('separation', 'contact', 'zone', 'force')
 _IN_TIME = ('latency', 'confirmation', 'stop', 'slow', 'defer')
-
-
-def percent_up(share: float) -> str:
-    """Return a share in percent with two figures, never below what it is."""
-    return _percent(share, math.ceil)
-
-
-def percent_down(share: float) -> str:
-    """Return a share in percent with two figures, never above what it is."""
-    return _percent(share, math.floor)
-
-
-def _percent(share: float, rounded: Any) -> str:
-    percent = 100.0 * share
-    if percent <= 0.0 or percent >= 100.0:
-        return f'{min(max(percent, 0.0), 100.0):.0f} %'
-    decimals = max(0, 1 - math.floor(math.log10(percent)))
-    if decimals > 3:
-        return 'below 0.001 %' if rounded is math.ceil else '0 %'
-    return f'{min(100.0, rounded(percent * 10**decimals) / 10**decimals):.{decimals}f} %'.replace(
-        '.0 %', ' %')
 
 
 def interval(found: Estimate, digits: int = 1) -> str:
@@ -51,14 +30,9 @@ def ends(found: Estimate, digits: int = 1) -> str:
     """Return the interval with a blank before it; empty where nothing is claimed."""
     if found.low is None and found.high is None:
         return ''
-    low = 'unbounded' if found.low is None else f'{_to(found.low, digits, math.floor)}'
-    high = 'unbounded' if found.high is None else f'{_to(found.high, digits, math.ceil)}'
+    low = 'unbounded' if found.low is None else down(found.low, digits)
+    high = 'unbounded' if found.high is None else up(found.high, digits)
     return f' [{low}, {high}]'
-
-
-def _to(value: float, digits: int, rounded: Any) -> str:
-    scale = 10.0**digits
-    return f'{rounded(value * scale) / scale:.{digits}f}'
 
 
 def sure(share: float) -> str:

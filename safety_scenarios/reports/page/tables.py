@@ -9,10 +9,12 @@ import json
 from typing import Any
 
 from safety_scenarios.errors import shortened
-from safety_scenarios.reports.page.source import ends, interval, NONE, percent_up, Source
+from safety_scenarios.reports.failures import urgency_of
+from safety_scenarios.reports.page.source import ends, interval, NONE, Source
 from safety_scenarios.reports.traceability import rows_of, UNNAMED
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.measuring import METHODS
+from safety_scenarios.scenario.rounding import percent_up, up
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.summary import Preflight, ScenarioSummary
 
@@ -35,21 +37,21 @@ def _scenario(source: Source, row: ScenarioSummary) -> Mapping[str, Any]:
     has = bool(row.latency_ms)
     p95 = source.p95_ms.get(row.scenario_id)
     world = row.world
-    worst = [result for result in source.counted if result.scenario_id == row.scenario_id
-             and result.verdict is row.verdict]
-    facts = worst[0].scenario
+    worst = min((result for result in source.counted if result.scenario_id == row.scenario_id),
+                key=urgency_of)
+    facts = worst.scenario
     return {
         'id': row.scenario_id, 'name': row.scenario_name, 'expects': expected_in(row.domain),
-        'domain': row.domain, 'verdict': row.verdict.value, 'trial': worst[0].trial_id,
+        'domain': row.domain, 'verdict': row.verdict.value, 'trial': worst.trial_id,
         'passed': f'{row.verdicts.get("PASS", 0)} of {row.trials}', 'reason': row.reason,
-        'failed': f'{percent_up(row.failed.high)}' if row.failed.high is not None else NONE,
+        'failed': percent_up(row.failed.high) if row.failed.high is not None else NONE,
         'classes': [(name, count) for name, count in row.latency_classes.items()],
         'p50': _latency(row.median_ms) if has else NONE,
         'p95': NONE if p95 is None or not has else _latency(p95),
         'max': NONE if not has else 'no reaction' if row.worst_ms is None
         else f'{row.worst_ms:.1f}',
         'bound': 'not yet' if has and row.upper_ms.high is None else
-        f'{row.upper_ms.high:.1f}' if has and row.upper_ms.high is not None else NONE,
+        up(row.upper_ms.high, 1) if has and row.upper_ms.high is not None else NONE,
         'left': NONE if cost is None or cost.margin is None else f'{cost.margin:+.2f}',
         'gap': NONE if world is None or world.min_gap_m is None else f'{world.min_gap_m:.2f}',
         'chance': NONE if row.chance is None else percent_up(row.chance),

@@ -17,6 +17,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.reports import comparison_tables
 from safety_scenarios.reports.trial_view.display import on_one_line, rounded
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import down, up
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.matrix.cells import cell
 from safety_scenarios.studies.matrix.summary import ALL
@@ -58,7 +59,13 @@ def _step(step: Step) -> Mapping[str, Any]:
 
 
 def _numbers(found: Estimate) -> Sequence[float | int | None]:
-    return [rounded(value, 4) for value in (found.value, found.low, found.high)]
+    return [rounded(found.value, 4), *_ends(found)]
+
+
+def _ends(found: Estimate) -> Sequence[float | None]:
+    """Return the ends of an interval, rounded outwards."""
+    return [None if found.low is None else float(down(found.low, 4)),
+            None if found.high is None else float(up(found.high, 4))]
 
 
 Pair = tuple[TrialResult, TrialResult]
@@ -112,8 +119,7 @@ def _campaign(one: Campaign) -> Mapping[str, Any]:
 
 
 def _estimate(found: Estimate) -> Sequence[float | int | None] | None:
-    return None if found.value is None else [
-        rounded(found.value, 4), rounded(found.low, 4), rounded(found.high, 4), found.n]
+    return None if found.value is None else [*_numbers(found), found.n]
 
 
 def _answer(first: Campaign, one: Campaign) -> Mapping[str, Any]:
@@ -240,7 +246,7 @@ def _middle(risk: Estimate | float | None) -> float | None:
 def _range(found: Estimate | float | None) -> Sequence[float | int | None] | None:
     if not isinstance(found, Estimate) or found.low is None or found.high is None:
         return None
-    return [rounded(found.low, 4), rounded(found.high, 4)]
+    return _ends(found)
 
 
 def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -229,40 +229,22 @@ class Row:
     verdict: Verdict | None
     """None: it has no result."""
     reason: str
-    failure_class: str = 'none'
-    failed: int = 0
-    """How many of its findings are FAIL."""
-    late_ms: float = 0.0
-    """How much later than critical the reaction came; infinite: never."""
+    urgency: tuple[float, ...] = ()
+    """The least one is the worst trial; of a trial that has a result."""
     warmup: bool = False
-
-
-class _Screen(Screen):
-    """A console that does not end with 1, which says that a trial failed."""
-
-    def on_broken_pipe(self) -> None:
-        """Leave it to whoever called when nobody reads on, as behind ``| head``."""
-        raise BrokenPipeError
 
 
 def screen() -> Console:
     """Return a console as wide as the terminal; in a pipe 80 columns of ASCII, no colours."""
-    found = _Screen(emoji=False, highlight=False)
-    return found if found.is_terminal else _Screen(
+    found = Screen(emoji=False, highlight=False)
+    return found if found.is_terminal else Screen(
         emoji=False, highlight=False, width=_IN_A_PIPE, no_color=True,
         file=cast(IO[str], PlainText(sys.stdout)))
 
 
 def worst_first(rows: Sequence[Row]) -> Sequence[Row]:
-    """
-    Return the rows, the worst verdict first; what was not run comes last.
-
-    Of one verdict by failure class (A, B, D), then by how many findings failed, then by how late
-    the reaction was: margins in metres and in seconds cannot be held against each other.
-    """
-    return sorted(rows, key=lambda row: (
-        row.verdict is None, -(row.verdict.rank if row.verdict else 0), row.failure_class.lower(),
-        -row.failed, -row.late_ms, row.number))
+    """Return the rows, the worst trial first; what was not run comes last."""
+    return sorted(rows, key=lambda row: (row.verdict is None, row.urgency, row.number))
 
 
 def list_of(rows: Sequence[Row], title: str) -> Table:

@@ -32,7 +32,7 @@ _CUTS = 24
 """Thresholds of one axis that are tried, evenly in the trials."""
 _JOINT_CUTS = 8
 """The same of each axis of a pair."""
-_FEWEST = 4
+FEWEST = 4
 """Trials that a condition has at least: fewer show no rate."""
 _PERMUTATIONS, _MOST_PERMUTATIONS = 499, 20_000
 """At first, and where the p-value has to be smaller than so few can show."""
@@ -104,6 +104,8 @@ class Search:
 
     conditions: tuple[Condition, ...]
     """The clearest first."""
+    differing: int
+    """Axes whose values are not the same in all trials."""
     candidates: int
     """Conditions that were looked at, all in all."""
     trials: int
@@ -139,7 +141,8 @@ def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: fl
             break
         found.append(replace(one, trials=tuple(int(left[place]) for place in one.trials)))
         left = numpy.delete(left, list(one.trials))
-    return Search(tuple(found), looked, len(outcomes), int(told.sum()), needed)
+    differing = sum(len(set(map(_key, axis.values))) > 1 for axis in axes)
+    return Search(tuple(found), differing, looked, len(outcomes), int(told.sum()), needed)
 
 
 class _Level:
@@ -270,7 +273,7 @@ class _Candidates:
     def add(self, before: tuple[Part, ...], more: Iterable[tuple[Part, Booleans]]) -> None:
         """Take those that enough trials meet, and enough do not."""
         for part, meets in more:
-            if _FEWEST <= meets.sum() <= self._trials - _FEWEST:
+            if FEWEST <= meets.sum() <= self._trials - FEWEST:
                 self.parts.append((*before, part))
                 self._rows.append(meets)
                 self.sizes.append(int(meets.sum()))

@@ -24,6 +24,7 @@ from safety_scenarios.campaign.statistics.reactions import is_due
 from safety_scenarios.errors import counted, in_words, InputError, TraceError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import figures_down
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.designs.claim import Claim, read_claim
 from safety_scenarios.studies.designs.design import Lock, LOCKED, Outcome, read_lock
@@ -306,7 +307,7 @@ def _test(lock: Lock, pairs: Pairs, missing: int, link: str,
         return decided, 'cannot be said', ('no pair of trials is decided in both arms',)
     if decided.low <= limit:
         return decided, 'not shown', (
-            f'the lower end is {100 * decided.low:.3g} %, expected above '
+            f'the lower end is {figures_down(100 * decided.low, 3)} %, expected above '
             f'{100 * limit if limit else 0:g} %',)
     if open_ and (worst.low is None or worst.low <= limit):
         return decided, 'cannot be said', (

@@ -30,6 +30,7 @@ from safety_scenarios.errors import counted, did_you_mean, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_down, percent_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.side_by_side import Campaign, flaw_of
 
@@ -266,11 +267,11 @@ class _Held:
         some = results, distinct(results, self._one.summary.link)
         high = no_narrower(*(self._bound([*one], True) for one in some))
         low = no_narrower(*(self._bound([*one], False) for one in some))
-        found = f'{bad} of {of - undecided}{beside}: at most {100.0 * (high.high or 0.0):.3g} %'
+        found = f'{bad} of {of - undecided}{beside}: at most {percent_up(high.high or 0.0, 4)}'
         if is_at_most(high, limit.at_most):
             return 'holds', found, ''
         if low.low is not None and low.low > limit.at_most:
-            return 'broken', f'{found}, at least {100.0 * low.low:.3g} %', ''
+            return 'broken', f'{found}, at least {percent_down(low.low, 4)}', ''
         return 'cannot be said', found, f'the bound is above the limit: {self._missing(bad, of)}'
 
     def _missing(self, bad: int, of: int) -> str:
@@ -308,11 +309,11 @@ class _Held:
         low = no_narrower(*(quantile(each, limit.quantile, 'ms', 1.0 - 2.0 * (1.0 - self._of_each))
                             for each in measured))
         if high.high is not None and high.high <= limit.at_most:
-            return 'holds', f'at most {high.high:.4g} ms, n={high.n}', ''
+            return 'holds', f'at most {figures_up(high.high, 4)} ms, n={high.n}', ''
         if low.low is not None and low.low - bound_ms > limit.at_most:
-            return 'broken', f'at least {low.low - bound_ms:.4g} ms, n={low.n}', ''
+            return 'broken', f'at least {figures_down(low.low - bound_ms, 4)} ms, n={low.n}', ''
         return 'cannot be said', '' if high.high is None else \
-            f'at most {high.high:.4g} ms, n={high.n}', high.method
+            f'at most {figures_up(high.high, 4)} ms, n={high.n}', high.method
 
     def _difference(self) -> tuple[LimitAnswer, str, str]:
         limit = self._limit
@@ -331,8 +332,8 @@ class _Held:
                                  confidence=1.0 - 2.0 * (1.0 - self._of_each))
             answer = 'broken' if again.answer == 'shown worse' else answer
         scale, unit = (100.0, 'points') if limit.figure == 'more_failures' else (1.0, 'ms')
-        ends = ['-inf' if found.bounds.low is None else f'{scale * found.bounds.low:.3g}',
-                'inf' if found.bounds.high is None else f'{scale * found.bounds.high:.3g}']
+        ends = ['-inf' if found.bounds.low is None else figures_down(scale * found.bounds.low, 4),
+                'inf' if found.bounds.high is None else figures_up(scale * found.bounds.high, 4)]
         value = 'no number' if found.estimate.value is None \
             else f'{scale * found.estimate.value:.3g} {unit}'
         return answer, f'{value} [{ends[0]}, {ends[1]}] n={found.bounds.n}', found.why

@@ -34,6 +34,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.nominal import MOMENT_NS, SETTLING_NS
 from safety_scenarios.lint.pairs import presence_ms
 from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
@@ -116,14 +117,15 @@ def _is_beyond(by_reckoning: Reckoned, passed: int, trials: int) -> bool:
 
 def too_high(level: ChanceLevel) -> str | None:
     """Return what is wrong with a level and what to do, None when nothing is."""
-    if level.is_beyond_reckoning:
+    if level.is_beyond_reckoning and level.reckoned is not None:
         return (f'chance level: {level.best} passed {level.passed} of '
-                f'{counted(level.trials, "trial")}, expected at most {level.reckoned:.1%} by '
+                f'{counted(level.trials, "trial")}, expected at most '
+                f'{percent_up(level.reckoned)} by '
                 f'reckoning ({level.why}). Report this')
     if level.level is None or level.level <= MOST:
         return None
-    return (f'chance level: a controller that does not look may pass {level.level:.1%} of the '
-            f'trials ({level.why}), expected at most {MOST:.0%}. Let ros.nominal.duration_ms '
+    return (f'chance level: a controller that does not look may pass {percent_up(level.level)} of '
+            f'the trials ({level.why}), expected at most {MOST:.0%}. Let ros.nominal.duration_ms '
             f'range over {1 / MOST:.0f} times the budget or more')
 
 

@@ -392,10 +392,7 @@ class LoopbackLink(Link):
             self._controller.hear(topic, message, self._now_ns, None)
 
     def _ask(self, message: Message) -> None:
-        try:
-            answer = self._controller.prompt(message.at('data'))
-        except ControllerError:  # as in controller_node: a failed answer is no answer
-            return
+        answer = self._controller.prompt(message.at('data'))
         if thought_ns := self._controller.thought_ns():
             self._later(0, lambda: (thought(thought_ns, self._stamp()),))
         if answer is not None:

@@ -3,7 +3,7 @@
 
 """What CI is told while a campaign runs, ends, is interrupted, or never begins."""
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 import os
 from pathlib import Path
 import signal
@@ -53,6 +53,10 @@ def test_judging_again_writes_it_too(tmp_path):
                  'latency_budget.critical_ms=1', '--set', 'latency_budget.acceptable_ms=1',
                  '--set', 'latency_budget.target_ms=1']) == 1
     assert cases(again) == {'Quick person trial 1': 'failure', WHOLE: None}
+    [first], [second] = (ElementTree.parse(path).getroot() for path in (tmp_path / 'j.xml', again))
+    assert second.get('name') == first.get('name') == 'rule_based'
+    began, later = (datetime.fromisoformat(one.get('timestamp')) for one in (first, second))
+    assert abs(later - began) < timedelta(minutes=1)
 
 
 def test_a_campaign_that_never_began_leaves_no_green_file_of_an_earlier_one(tmp_path):

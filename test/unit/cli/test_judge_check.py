@@ -64,7 +64,7 @@ def test_the_judge_is_held_against_the_labels(reading, file):
     rows = [line.replace('│', ' ').split() for line in done.output.splitlines()]
     assert ['violated', '1', '1', '0', '1'] in rows
     assert ['satisfied', '0', '1', '1', '0'] in rows
-    for text in ('Judge judge-1 against 5 labels', 'agreement: 0.4 [0.0527, 0.853] n=5',
+    for text in ('Judge judge-1 against 5 labels', 'agreement: 0.4 [0.0527, 0.854] n=5',
                  'kappa: 0.167 [', 'violations called satisfied: 0.333 [0.0084, 0.906] n=3',
                  '5 questions asked, 0 found in the cache; 840 prompt and 68 completion tokens',
                  'disagrees on: ironic', 'undecided: quiet: because',

@@ -32,7 +32,8 @@ def test_help_loads_nothing_heavy_and_none_of_our_modules_but_its_own(option):
     assert not modules & set(HEAVY)
     assert {name for name in modules if name.startswith('safety_scenarios')} == {
         'safety_scenarios', 'safety_scenarios.cli', 'safety_scenarios.cli.main',
-        'safety_scenarios.errors', 'safety_scenarios.dependencies'}
+        'safety_scenarios.cli.standard_streams', 'safety_scenarios.errors',
+        'safety_scenarios.dependencies'}
 
 
 def test_the_help_of_a_command_loads_that_command_and_no_client_of_a_language_model():

@@ -188,6 +188,12 @@ def test_the_gate_is_the_worst_class_that_passes(after_ms, gate, verdict):
     assert finding(result, 'reaction within the budget').margin == (limit_ms - after_ms) / 1e3
 
 
+def test_a_reason_has_as_many_figures_as_tell_it_from_the_limit():
+    reason = finding(judged(reacting(500.03), 'critical', invariants=()),
+                     'reaction within the budget').reason
+    assert reason.startswith('500.03 ms is violation, 0.03 ms later than critical (500 ms)')
+
+
 def test_a_severe_violation_is_class_a():
     assert judged([*reacting(150), (140, 1.5)]).failure_class == 'A'
 

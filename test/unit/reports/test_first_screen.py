@@ -3,8 +3,10 @@
 
 """The first screen of the page: it claims what the trials carry, and is green only for a pass."""
 
+from dataclasses import replace
 import gzip
 import json
+import re
 
 from cases import for_each
 import pytest
@@ -14,9 +16,10 @@ from safety_scenarios.reports.outputs.assurance import claim_of
 from safety_scenarios.reports.outputs.report import drawn, write
 from safety_scenarios.reports.page.first_screen import fixes, headline, tiles
 from safety_scenarios.reports.page.page import compact, render, visible, visible_in
-from safety_scenarios.reports.page.source import percent_down, percent_up, Source, Trust
+from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.page.tables import scenario_rows, sure_rows
 from safety_scenarios.scenario.result import Finding, Note
+from safety_scenarios.scenario.rounding import percent_down, percent_up
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.identity import Identity
 from unit.campaign.statistics.test_summarise import (
@@ -164,6 +167,27 @@ def test_what_to_look_at_first_is_the_worst_trial_of_each_scenario():
     assert [(one['id'], one['verdict']) for one in found] == [
         ('C', 'FAIL'), ('A', 'FAIL'), ('B', 'INCONCLUSIVE')]
     assert found[1]['count'] == '1 of 4'
+
+
+def test_the_badge_of_the_worst_verdict_counts_no_other_one():
+    [found] = fixes(source(trial('ERROR'), trial('INCONCLUSIVE'), *many(2, 'FAIL'), trial()))
+    assert (found['verdict'], found['count']) == ('FAIL', '2 of 5')
+
+
+def test_the_worst_trial_is_that_of_show():
+    close = Finding(check='stays', kind='standing', verdict=Verdict.FAIL, reason='r', margin=-0.01,
+                    unit='m/s')
+    first, worst = (trial('FAIL', 50.0, findings=findings, failure_class='A', index=index)
+                    for index, findings in enumerate(((close,), (close, close))))
+    found = source(first, worst)
+    assert fixes(found)[0]['trial'] == scenario_rows(found)[0]['trial'] == worst.trial_id
+    assert worst.trial_id != first.trial_id
+
+
+def test_each_region_of_a_page_of_several_campaigns_has_a_name_of_its_own():
+    one, other = (replace(source(*many(3)), name=name) for name in ('one', 'other'))
+    names = re.findall(r'role="region" aria-label="([^"]*)"', render([one, other]).html)
+    assert len(names) == len(set(names)) > 4
 
 
 @for_each(('text', 'shown'), [

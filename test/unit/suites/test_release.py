@@ -95,6 +95,19 @@ def test_sarif_has_a_result_for_missing_trials_and_for_each_flaw(judged):
     assert rows[1]['message']['text'] == 'traces/x: changed'
 
 
+@pytest.mark.parametrize(('reason', 'text'), [
+    ('got {0} and {"a": [1]}', 'got {{0}} and {{"a": [1]}}'),
+    ('[click](http://x) \\', '\\[click\\](http://x) \\\\')])
+def test_a_message_in_sarif_has_no_placeholder_and_no_link(judged, reason, text):
+    folder, found = judged['blind_clock']
+    changed = replace(found, trials=tuple(
+        replace(one, after=one.after.model_copy(update={
+            'verdict': Verdict.ERROR, 'reason': reason})) for one in found))
+    run = review_of('sarif', folder, changed)['runs'][0]
+    assert all(row['message']['text'].endswith(f': {text}') for row in run['results'])
+    assert run['results']
+
+
 def test_the_place_in_sarif_is_a_uri(judged):
     folder, found = judged['blind_clock']
     other = folder.parent / 'odd' / folder.name

@@ -50,6 +50,7 @@ def test_the_exact_limit_is_in_time():
 def test_one_nanosecond_past_the_limit_is_too_late():
     finding = judged(reacting(500.000001))
     assert (finding.verdict, finding.margin, finding.unit) == (Verdict.FAIL, -1e-9, 's')
+    assert ' 0.000001 ms after the limit of 500 ms' in finding.reason
 
 
 @for_each(('within', 'limit'), [

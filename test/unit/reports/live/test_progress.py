@@ -19,8 +19,8 @@ from safety_scenarios.reports.live.progress import (
     RunningBound,
     time_left_s,
 )
-from safety_scenarios.reports.page.source import percent_up
 from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback_session import Loopback

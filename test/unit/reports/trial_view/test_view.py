@@ -14,6 +14,7 @@ from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
+from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
@@ -21,12 +22,14 @@ from safety_scenarios.reports.trial_view.display import changes, fewer, places
 from safety_scenarios.reports.trial_view.terminal import Row, worst_first
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.links.simulated_session import Simulated
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
+from unit.campaign.statistics.test_summarise import trial
 from unit.loopback_runs import loopback_run
 from unit.records import chat, hazard, mark, planned, stamps
 
@@ -250,12 +253,19 @@ def test_a_film_beside_the_campaign_is_linked_and_nothing_else_there(tmp_path):
 
 
 def test_worst_first_goes_by_verdict_class_and_how_late():
-    rows = [Row(1, 'a', 's', 'n', Verdict.PASS, 'r'), Row(2, 'b', 's', 'n', None, 'r'),
-            Row(3, 'c', 's', 'n', Verdict.FAIL, 'r', 'D', 1, 5.0),
-            Row(4, 'd', 's', 'n', Verdict.FAIL, 'r', 'A', 1, 0.0),
-            Row(5, 'e', 's', 'n', Verdict.FAIL, 'r', 'D', 1, math.inf),
-            Row(6, 'f', 's', 'n', Verdict.INCONCLUSIVE, 'r')]
-    assert [row.number for row in worst_first(rows)] == [4, 5, 3, 6, 1, 2]
+    results = [trial(), None, trial('FAIL', 705.0, failure_class='D', findings=late(5.0)),
+               trial('FAIL', 700.0, failure_class='A', findings=late(0.0)),
+               trial('FAIL', None, failure_class='D', findings=late(None)), trial('INCONCLUSIVE'),
+               trial('FAIL', 701.0, failure_class='D', findings=(*late(1.0), *late(1.0)))]
+    rows = [Row(number, 't', 's', 'n', None if one is None else one.verdict, 'r',
+                () if one is None else urgency_of(one))
+            for number, one in enumerate(results, 1)]
+    assert [row.number for row in worst_first(rows)] == [4, 7, 5, 3, 6, 1, 2]
+
+
+def late(ms):
+    return (Finding(check='in time', kind='latency', verdict=Verdict.FAIL, reason='r',
+                    margin=None if ms is None else -ms / 1e3, unit='s'),)
 
 
 def test_a_comparison_shows_what_compare_reckons_and_no_more(folders, tmp_path):

@@ -134,6 +134,17 @@ def test_the_shares_of_a_condition_are_said_to_be_of_the_trials_that_chose_it():
     assert any('of the trials that chose the condition' in line for line in condition_lines(found))
 
 
+@pytest.mark.parametrize(('drawn', 'why'), [
+    ({number: {'x': float(number)} for number in range(6)}, 'too few of 6 trials'),
+    ({number: {'x': 1.0} for number in range(6)}, 'nothing that was drawn differs')])
+def test_why_no_condition_could_be_looked_at(drawn, why):
+    results = [(trial('FAIL' if number < 3 else 'PASS', drawn=values), None)
+               for number, values in drawn.items()]
+    [found] = failures.conditions_of(results, 'ros')
+    assert any(f'no condition could be looked at: {why}' in line
+               for line in condition_lines(found))
+
+
 def test_two_conditions_are_found_one_after_the_other():
     search = planted(lambda distance, scanner, **_: (distance < 0.9) | (scanner == 'fine'), 0.9,
                      0.01, 3, trials=400)

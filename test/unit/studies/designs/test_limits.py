@@ -76,6 +76,17 @@ def test_what_is_undecided_breaks_no_limit_either(limit):
                            else [made(ten)])) == 'cannot be said'
 
 
+def test_the_bound_that_is_printed_stands_on_the_side_of_the_limit_that_was_found():
+    high = clopper_pearson(5, 100, 0.95, 'upper').high
+    for at_most, expected in ((round(high, 4) - 1e-4, 'cannot be said'), (high + 1e-4, 'holds')):
+        [found] = held(Gate(limits=(Limit(figure='failures', at_most=at_most),)),
+                       [made(campaign(1, 100, failed=5))]).outcomes
+        assert found.answer == expected
+        printed = float(found.found.rpartition('at most ')[2].removesuffix(' %'))
+        assert printed >= 100 * high
+        assert (printed > 100 * at_most) == (expected != 'holds')
+
+
 def test_a_campaign_that_is_not_whole_holds_nothing_and_may_break_a_limit():
     limit = Limit(figure='failures', at_most=0.05)
     assert answer(limit, made(campaign(1, 100), planned=101)) == 'cannot be said'

@@ -11,6 +11,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus
+from safety_scenarios.controllers.host import Patience
 from safety_scenarios.controllers.rule_based import motion
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.judging.evaluate import evaluate
@@ -356,11 +357,25 @@ def test_a_controller_that_raises_is_an_error_of_its_trial():
     assert len(record.of_kind('command')) == 5
 
 
-def test_a_controller_that_raises_when_asked_gives_no_answer():
-    """As over DDS: a failed answer is no answer."""
+def test_a_controller_that_raises_when_asked_is_an_error_that_names_the_mistake():
     link, _ = made(Failing, period_ms=10_000)
     result = evaluate(run_trial(planned(chat(STOP)), link))
-    assert result.verdict is Verdict.FAIL and 'no answer' in result.reason
+    assert result.verdict is Verdict.ERROR
+    assert 'ZeroDivisionError: a mistake' in result.reason
+
+
+def test_an_answer_that_took_too_long_in_real_time_is_an_error():
+    took_ns = []
+
+    class Pondering(Told):
+
+        def answer(self, messages: Sequence[ChatMessage]) -> str | None:
+            took_ns.append(10**10)
+            return 'an answer'
+    link = LoopbackLink(hosted(Pondering, ControllerSettings(robot=BASE), patience=Patience(
+        lambda: lambda: took_ns.pop() if took_ns else 0, 10**9)))
+    result = evaluate(run_trial(planned(chat(STOP)), link))
+    assert result.verdict is Verdict.ERROR and 'thought for 10000 ms' in result.reason
 
 
 class Unmakeable(Told):
