@@ -24,9 +24,9 @@ Leg = tuple[float, float]
 """Direction and how long (s)."""
 
 
-def at_the_ends(rest_s: float) -> Sequence[Leg]:
+def at_the_ends(rest_s: float, leg_s: float = 1.0) -> Sequence[Leg]:
     """Return a way to and fro with a rest at each end."""
-    return (1.0, 1.0), (0.0, rest_s), (-1.0, 1.0), (0.0, rest_s)
+    return (1.0, leg_s), (0.0, rest_s), (-1.0, leg_s), (0.0, rest_s)
 
 
 def on_the_way(rest_s: float) -> Sequence[Leg]:
@@ -82,7 +82,7 @@ def verdicts(result: TrialResult) -> dict[str, Verdict | None]:
 
 
 @pytest.mark.parametrize(('legs', 'expected'), [
-    (at_the_ends(0.0), Verdict.PASS), (at_the_ends(0.25), Verdict.PASS),
+    (at_the_ends(0.0), Verdict.PASS), (at_the_ends(0.25, 0.6), Verdict.PASS),
     (at_the_ends(0.9), Verdict.FAIL), (on_the_way(0.25), Verdict.FAIL)])
 def test_a_rest_is_forgiven_where_an_arm_turns_back(tmp_path, legs, expected):
     result = evaluate(played(scenario(tmp_path, 'SCN-R-D-102'), follows(legs)))
