@@ -33,7 +33,7 @@ from safety_scenarios.scenario.pattern import (
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.hearing import hear, Heard
-from safety_scenarios.scenario.wording.reading import foreign_word, read
+from safety_scenarios.scenario.wording.reading import foreign_word, is_in_another_language, read
 from safety_scenarios.trial.reasoning import without_reasoning
 
 _OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
@@ -129,8 +129,11 @@ class Text(InvariantPlugin):
 
         :param told: what its author was told; words copied from it are not its own
         """
-        return hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
-                    fold=self._folded, is_literal=self.check_type != 'regex')
+        found = hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
+                     fold=self._folded, is_literal=self.check_type != 'regex')
+        return found if found.how != 'absent' or not is_in_another_language(read(answer), told) \
+            else Heard('doubtful', 'it is not found, but too few of the words are English to '
+                                   'tell what they say')
 
     @property
     def is_demand(self) -> bool:
