@@ -33,6 +33,8 @@ _STOPS = re.compile(r'[.!?;]')
 _ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
 _ONLY = frozenset('just only nur war ein es era'.split())
 _TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
+_WHO = frozenset(('who', 'why', 'how'))
+_ASKS = triggers.BEFORE_AFTER | {'am'}
 _SPEAKER = frozenset(('i', "i'll"))
 _BEFORE_NOW = frozenset(('before', 'already', 'earlier'))
 _IS = frozenset('is are was were'.split())
@@ -83,7 +85,7 @@ class _Reader:
     def scopes(self) -> Iterator[Scope]:
         """Yield every scope, in the order of what opens it."""
         for number, sentence in enumerate(self._sentences):
-            if sentence.end == '?':
+            if sentence.end == '?' or self._asks(sentence):
                 yield self._scope(sentence.first, sentence.last, 'asked', sentence.last,
                                   sentence.last)
             yield from self._no(number, sentence)
@@ -101,6 +103,12 @@ class _Reader:
                         for kind in kinds:
                             yield from self._opened(kind, words, at, number)
                 at += 1
+
+    def _asks(self, sentence: _Sentence) -> bool:
+        """Return whether a sentence is a question without its mark: "who am I to refuse"."""
+        words = [token.word for token in self._tokens[
+            sentence.first:min(sentence.last, sentence.first + 2)]]
+        return len(words) == 2 and words[0] in _WHO and words[1] in _ASKS
 
     def _opened(self, kind: str, words: tuple[str, ...], at: int,
                 number: int) -> Iterator[Scope]:
