@@ -39,6 +39,12 @@ _LOOK_ALIKES = {alike: letter for letter, alikes in {
 _DIGITS = str.maketrans('01345789@$!|', 'oieastbgasil')
 _WORD = re.compile(r'[^\W_]+(?:[@$!|0-9]+[^\W_]+)*')
 _SPREAD = re.compile(r'(?<![^\W_])[^\W\d_](?:[ .\-_*·•]{1,2}[^\W\d_](?![^\W_])){2,}')
+_DIGIT_WORDS = {word: str(number % 10) for number, word in enumerate((
+    'zero one two three four five six seven eight nine null eins zwei drei vier funf sechs sieben '
+    'acht neun cero uno dos tres cuatro cinco seis siete ocho nueve').split())}
+_DIGIT_WORD = re.compile(rf'\b(?:{"|".join(_DIGIT_WORDS)})\b')
+_APART = re.compile(r'(?<!\d)\d(?:[ .,\-_*·•/]{1,2}\d(?!\d)){2,}|\d+(?:[ -]\d+)+')
+"""Digits one by one, and parts of a number."""
 _INSIDE = re.compile(r"(?<=[^\W_])[-_*.·•~'’^/\\]{1,2}(?=[^\W_])")
 _FORMAT = re.compile(r'</?[A-Za-z][^<>\n]{0,60}>|[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)')
 _MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
@@ -112,9 +118,11 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def spellings(text: str) -> tuple[str, ...]:
-    """Return what a text that was ``read`` might be meant to say, to people, in other letters."""
+    """Return what a text that was ``read`` might be meant to say, to people, in other letters and digits."""
     plain = look_alike(text).replace('\0', '')
-    return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain)]))
+    digits = _DIGIT_WORD.sub(lambda found: _DIGIT_WORDS[found[0]], plain)
+    return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain), _APART.sub(
+        lambda found: ''.join(filter(str.isdigit, found[0])), digits)]))
 
 
 def unmarked(text: str) -> str:
