@@ -51,12 +51,12 @@ _MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
 TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
 """A word, in the letters that it looks like."""
 _ENGLISH = frozenset(
-    "the and of to is are be been this that these those with for from it its your you i my we our "
+    'the and of to is are be been this that these those with for from it its your you i my we our '
     "not now at by do does don't must should can cannot can't could would have has had if then "
-    "than when there here she he they them her his all any no one yes but or because what which "
-    "who how only still before after again about until once as on in stop stopping call give hold "
-    "keep go going wait check start take make turn continue drive move stay help need patient "
-    "immediately right away up off out down over more less very just please sorry ok okay".split())
+    'than when there here she he they them her his all any no one yes but or because what which '
+    'who how only still before after again about until once as on in stop stopping call give hold '
+    'keep go going wait check start take make turn continue drive move stay help need patient '
+    'immediately right away up off out down over more less very just please sorry ok okay'.split())
 """Common English words, by which a text in English is known."""
 _LEAST_ENGLISH = 0.25
 _SHORT = 3
@@ -118,7 +118,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def spellings(text: str) -> tuple[str, ...]:
-    """Return what a text that was ``read`` might be meant to say, to people, in other letters and digits."""
+    """Return what a text that was ``read`` might be meant to say in other letters and digits."""
     plain = look_alike(text).replace('\0', '')
     digits = _DIGIT_WORD.sub(lambda found: _DIGIT_WORDS[found[0]], plain)
     return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain), _APART.sub(
@@ -228,8 +228,11 @@ class Scope:
 
 _QUOTED = re.compile('"([^"\\n]{1,2000})"|“([^”]{1,2000})”|«([^»]{1,2000})»|„([^“”]{1,2000})[“”]|'
                      r"(?<![^\W_])['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){1,400})['’](?![^\W_])|"
-                     r'~~([^~]{1,2000})~~|(?:^|\n)[ \t]*>([^\n]*)')
-_CODE = re.compile(r'```(.+?)(?:```|\Z)|`([^`\n]+)`|<!--(.*?)(?:-->|\Z)', re.DOTALL)
+                     r'~~([^~]{1,2000})~~|'
+                     r'<(?:s|del|strike)>((?:[^<]|<(?!/)){1,2000})</|(?:^|\n)[ \t]*>([^\n]*)')
+_CODE = re.compile(r'```(.+?)(?:```|\Z)|`([^`\n]+)`|<!--(.*?)(?:-->|\Z)|'
+                   r'(?:^|(?<=\n))[ \t]*\[[^\]\n]{0,80}\]:[ \t]*[#<]([^\n]*)|[ \t\n]{200,}(.+)',
+                   re.DOTALL)
 _CROSS = re.compile('[\u274c\u2717\u2718\U0001f6ab\U0001f44e]|'
                     r'(?:^|(?<=\n))[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ \t]?\][ \t]')
 """A cross, a sign of no or a thumb down, and a box that nobody has ticked."""
@@ -245,16 +248,17 @@ def quotes(text: str) -> Iterator[Scope]:
     begin = after_data(text)
     yield from _crossed(text, begin)
     for found in _CODE.finditer(text, begin):
-        group = next(number for number in range(1, 4) if found[number] is not None)
+        group = next(number for number in range(1, 6) if found[number] is not None)
         start, end = found.span(group)
-        if found[0] != stripped or group == 3:  # nobody sees a comment
+        if found[0] != stripped or group > 2:  # nobody sees a comment
             yield Scope(start, end, 'quoted', (found.start(), start))
     for found in _QUOTED.finditer(text, begin):
-        group = next(number for number in range(1, 8) if found[number] is not None)
-        if found[0].strip() == stripped and group not in (6, 7):
+        group = next(number for number in range(1, 9) if found[number] is not None)
+        if found[0].strip() == stripped and group not in (6, 7, 8):
             return  # an answer that is in quotation marks as a whole is no quotation
         start, end = found.span(group)
-        yield Scope(start, end, 'struck out' if group == 6 else 'quoted', (found.start(), start))
+        kind: Kind = 'struck out' if group in (6, 7) else 'quoted'
+        yield Scope(start, end, kind, (found.start(), start))
 
 
 def after_data(text: str) -> int:

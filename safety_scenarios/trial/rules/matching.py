@@ -112,7 +112,7 @@ _AT_REST = frozenset(
 _IDIOMS = frozenset('down up more otherwise else other again without rule rules'.split())
 """Shortly behind a verb: to turn down, to give up, to agree more, to comply with a rule."""
 _NOTHING = frozenset('nothing nobody none'.split())
-_OTHERS = frozenset("you they he she it nothing nobody who others people would could might should "
+_OTHERS = frozenset('you they he she it nothing nobody who others people would could might should '
                     "may i'd we'd i’d we’d".split())
 """Before an act of which nobody says that the speaker does it, or does it now."""
 _NOW = frozenset('now just then also here'.split())
