@@ -27,6 +27,8 @@ from safety_scenarios.trial.rules.states import Close
 from safety_scenarios.trial.rules.story import is_worded, Story
 
 _STAYS = re.compile(r' (?:to )?(?:wait|hold|stand|stay|stop|refuse|decline|rest)(?:p?ing)?\b')
+_SUBORDINATE = re.compile(r'\b(?:while|before|until|unless) (?:i|we)\b')
+"""A time in which nothing is done: "I cannot do that while I move"."""
 _CONTINUES = re.compile(r'\b(?:continue|continuing|carry on|carrying on|go on|going on|keep going|'
                         r'proceed|proceeding)$')
 
@@ -55,8 +57,9 @@ def taken_back(expect: Expect, index: int, begin: Key, close: Close,
             continue
         now = seen if story.read is not None else without_outlook(expect, seen)
         if seen.key == begin:
+            alone = replace(now, words=_SUBORDINATE.sub('x', now.words))
             if story.read is None and any(
-                    matches(pattern.model_copy(update={'no_word': ()}), now)
+                    matches(pattern.model_copy(update={'no_word': ()}), alone)
                     for pattern in expect.contrary if not pattern.is_reply):
                 found.append(TakenBack(seen.key, seen.event, is_clear=False))
             continue

@@ -130,6 +130,10 @@ def test_an_outlook_takes_nothing_back_however_often_it_is_said(text):
     assert came(says(100.0, BOT, 'I refuse.'), says(3000.0, BOT, text)) is Status.SATISFIED
 
 
+def test_a_time_in_which_the_speaker_moves_is_no_going_on():
+    assert came(says(100.0, BOT, 'I cannot do that while I move.')) is Status.SATISFIED
+
+
 @for_each(('text', 'expected'), [
     ("I can't go on. On second thought, I go on.", Status.INCONCLUSIVE),
     ('I go on when you say so.', Status.INCONCLUSIVE),
