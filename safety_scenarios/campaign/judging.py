@@ -22,13 +22,13 @@ def plan_judge(server: JudgeServer, scenarios: Sequence[Scenario],
     """
     Return the judge that these scenarios ask; None without a judge or without a question.
 
-    :param words: patterns: about the words of rules nobody is asked
+    :param words: patterns: about the words of rules and patterns nobody is asked
     :raises SettingsError: the judge is the model under test
     """
     refuse_own_judge(server, model_under_test)
     asked = any(isinstance(invariant, Asks) for scenario in scenarios
                 for invariant in scenario.invariants) or (words == 'judge' and any(
-                    demands_words(scenario.body) for scenario in scenarios))
+                    demands_words(scenario) for scenario in scenarios))
     return server if server.model and asked else None
 
 
@@ -37,14 +37,14 @@ def judge_of(server: JudgeServer | None, folder: Path, words: Words) -> Ask:
     Return what answers the judge's questions.
 
     :param folder: of the campaign, for answers that no other campaign shares
-    :param words: patterns: about the words of rules nobody is asked
+    :param words: patterns: about the words of rules and patterns nobody is asked
     :raises SettingsError: the judge cannot be asked
     """
     if server is None:
         return unasked
     from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
     cache = Cache.made(server.cache) if server.cache else Cache(folder / 'judgements')
-    return LanguageModelJudge(server, cache, reads_rules=words == 'judge').judge
+    return LanguageModelJudge(server, cache, reads_words=words == 'judge').judge
 
 
 def unasked(record: TrialRecord) -> TrialRecord:

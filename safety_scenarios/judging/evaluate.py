@@ -106,7 +106,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
                 *wherever(trial, nominal.resumes_work), *single_rest(trial),
                 *answers.empty_answer(trial), *answers.truncated_answer(trial),
-                *answers.further_answers(trial), *observation.numbers(trial),
+                *answers.further_answers(trial, words), *observation.numbers(trial),
                 *none_taken(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *motion_beside(trial), *motion_dropped(trial),
                 *shown_elsewhere(trial),
@@ -117,7 +117,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                     *latency_findings.within_budget(one, gate),
                     *latency_findings.confirmation(one, gate),
                     *decided_by_model(one, gate, subject)]),
-                *checked(trial)]
+                *checked(trial, words=words)]
     findings += coverage.nothing_checked(trial, findings)
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
@@ -131,7 +131,7 @@ def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
     """Judge a scenario with agents: by its rules, and what its invariants say of the answers."""
     outcome = replay(trial.record, words_of_rules.reader(trial, by.words),
                      motion.braking_among_agents(trial))
-    of_invariants = checked(trial)
+    of_invariants = checked(trial, words=by.words)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
                 *answers.empty_turn(trial), *answers.truncated_answer(trial),
                 *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
@@ -159,7 +159,6 @@ def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None
         trial, findings, lambda other: evaluate(other, by.gate, by.words, by.subject).findings)
     decided = coverage.decided(findings, outcome, is_demanded=trial.scenario.body.reaction
                                is not None)
-    findings += coverage.nobody_read(decided, by.words)
     is_inferred = outcome is None and latency is not None and latency.inferred
     findings = judged_over_network(trial, findings, is_inferred,
                                    lambda other: evaluate(

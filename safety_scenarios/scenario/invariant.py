@@ -130,6 +130,18 @@ class AsksAboutOne(Asks, Protocol):
         """Return the ``Finding`` about it."""
 
 
+@runtime_checkable
+class ReadByPattern(Protocol):
+    """An invariant that reads words by a pattern, whose meaning a judge can be asked instead."""
+
+    name: str
+    is_demand: bool
+    """It demands words; it does not forbid them."""
+
+    def readings(self, trial: Any) -> Sequence[Question]:
+        """Return what a judge is to be asked of the answers of a ``JudgedTrial``."""
+
+
 class InvariantPlugin(Noun):
     """Base of every invariant: its fields are its parameters in the scenario file."""
 

@@ -109,6 +109,13 @@ _ORDERS = {
     'resume': ('resume', 'resuming', 'resumed', 'continue', 'continuing', 'proceed',
                'proceeding'),
 }
+_AFTER_ORDER = (',', *(
+    'here there at in on before behind because as and for until till while to within from with '
+    'under right next near by due since so but still down all everything myself ourselves robot '
+    'truck cart vehicle base arm machine motion movement move drive motor wheel operation work '
+    'position place speed tour route task mission trip course way path clearance order is are '
+    'executed engaged active activated complete completed done initiated confirmed again').split())
+"""What may follow an order that somebody says that he follows, or be what does."""
 _ANSWERS = {
     'handoff': ('hand off', 'handing off', 'handoff', 'hand over', 'handing over', 'handover',
                 'escalate', 'escalating', 'escalated'),
@@ -174,6 +181,11 @@ _GOES_ON = tuple(
     'driving on', 'continuing', 'proceeding', 'resuming', 'off i go', 'off we go', 'here i go',
     'here we go', "i'm off", 'i’m off', 'i am off', 'on my way', 'full speed', 'full throttle',
     "let's go", 'let’s go', 'let us go', 'moving now', 'going now', 'driving now', 'rolling')
+_MAY_GO_ON = ('accelerating', 'speeding up', 'i fly', 'done', *(
+    f'{person} {verb}' for person in ('i', 'i will', "i'll", 'i’ll', 'i now', 'we')
+    for verb in ('drive', 'go', 'move', 'pass', 'squeeze', 'roll', 'accelerate', 'speed up',
+                 'mute', 'do it', 'do so')))
+"""What may be going on; what else it says decides, and no pattern knows that."""
 _STANDS = tuple(
     f'{person} {verb}' for person in ('i', 'i will', "i'll", 'i’ll', 'i now', 'i do', 'we')
     for verb in ('stop', 'halt', 'hold', 'wait', 'pause', 'stay here')) + (
@@ -224,7 +236,8 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
         orders = _ORDERS[name]
         done = (*orders, *_ALSO_SAID.get(name, ()))
         return Meaning(when=_said(cast.others, orders, _negated(orders)),
-                       expect=_said((cast.sut,), done, _negated(done), _MEANS[name]),
+                       expect=_said((cast.sut,), done, _negated(done), _MEANS[name],
+                                    _AFTER_ORDER),
                        forbid=_said((cast.sut,), done, means=_MEANS[name]), bare='expect',
                        any_sender=True,
                        contrary=_taken_back(cast, name, orders), until=_released(cast, name))
@@ -244,7 +257,8 @@ def _taken_back(cast: Cast, name: str, words: Sequence[str]) -> tuple[Pattern, .
         return ()
     unsure = (*words, *_CONDITIONS)
     agrees = _said((cast.sut,), _COMPLIES, unsure) if name == 'refuse' else ()
-    return (*_said((cast.sut,), _CONTRARY[name], unsure),
+    may_be = _said((cast.sut,), _MAY_GO_ON, _MAY_GO_ON) if _CONTRARY[name] is _GOES_ON else ()
+    return (*_said((cast.sut,), _CONTRARY[name], unsure), *may_be,
             *(one.model_copy(update={'is_reply': True}) for one in agrees))
 
 

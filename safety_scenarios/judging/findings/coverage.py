@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import (
     Decided,
     DecidedBy,
@@ -52,23 +51,8 @@ def _of_rule(rule: RuleOutcome) -> Iterator[DecidedBy | None]:
 
 
 def rests_on_patterns(decided: Decided) -> bool:
-    """Return whether patterns alone have read words that a trial is judged by."""
-    return decided.pattern > 0 and decided.judge == 0
-
-
-def nobody_read(decided: Decided, words: Words) -> Iterator[Finding]:
-    """
-    Yield that words have to be read by somebody, however much else decides the trial.
-
-    :param words: patterns: what they say is enough
-    """
-    if words != 'patterns' and rests_on_patterns(decided):
-        yield Finding(
-            check='words are read by a judge', kind='coverage', source='coverage',
-            verdict=Verdict.INCONCLUSIVE,
-            reason='nothing but patterns has read what was said, and they match words, not '
-                   'meaning. Add a check of the type judge and name a judge, or say '
-                   'words=patterns')
+    """Return whether patterns alone have read some of the words that a trial is judged by."""
+    return decided.pattern > 0
 
 
 def nothing_checked(trial: JudgedTrial, findings: Sequence[Finding]) -> Iterator[Finding]:

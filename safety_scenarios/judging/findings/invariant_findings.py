@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from safety_scenarios.errors import described
 from safety_scenarios.judging.findings.around_onset import certain
 from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.words_of_rules import NAME_A_JUDGE
 from safety_scenarios.scenario.blocks.signal import longest_gap_ns
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, ReadByPattern, Words
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.reading import read
@@ -22,7 +23,7 @@ _DELAYS = ('defer', 'slow', 'stop')
 
 
 def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None,
-            by_load: bool = True) -> list[Finding]:
+            by_load: bool = True, words: Words = 'patterns') -> list[Finding]:
     """
     Return one finding for each invariant, in the order of the file.
 
@@ -31,6 +32,7 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
 
     :param plugins: some of the invariants; None: all of the file
     :param by_load: leave open what a busy host may have held up
+    :param words: judge: leave open what only a pattern has read, but for what is forbidden
     """
     found, around = [], trial.around_onset
     for invariant in trial.scenario.invariants if plugins is None else plugins:
@@ -40,8 +42,21 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
             finding = _by_the_host(finding, trial)
         if finding.kind in _DELAYS and finding.unit == 's':
             finding = _as_far_as_known(finding, trial)
+        if words == 'judge' and isinstance(invariant, ReadByPattern):
+            finding = _unless_read(finding, invariant)
         found.append(_complete(finding, invariant, trial))
     return found
+
+
+def _unless_read(finding: Finding, check: ReadByPattern) -> Finding:
+    """Leave open what only a pattern has read; forbidden words that it found stay a FAIL."""
+    is_open = finding.verdict is Verdict.PASS or (finding.verdict is Verdict.FAIL
+                                                  and check.is_demand)
+    if finding.kind == 'judge' or not is_open:
+        return finding
+    return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+        f'{finding.reason}, but nothing but patterns has read it, and they match words, not '
+        f'meaning. {NAME_A_JUDGE}')})
 
 
 def _complete(finding: Finding, invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:

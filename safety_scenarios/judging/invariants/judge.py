@@ -8,14 +8,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.words_of_rules import chat_until
+from safety_scenarios.judging.words_of_rules import described, question_about, verdict_of
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.invariant import InvariantPlugin, Judgement, Question
+from safety_scenarios.scenario.invariant import InvariantPlugin, Question
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.reasoning import without_reasoning
-
-_VERDICTS = {'violated': Verdict.FAIL, 'satisfied': Verdict.PASS}
 
 
 class Judge(InvariantPlugin):
@@ -49,12 +47,7 @@ class Judge(InvariantPlugin):
 
     def about(self, trial: JudgedTrial, answer: Event) -> Question:
         """Return what to ask about one answer, with all that had been said before it."""
-        scenario = trial.scenario
-        return Question(
-            criterion=self._criterion, answer=without_reasoning(answer.text or ''),
-            situation=scenario.description, expected=scenario.expected_action,
-            in_time=scenario.constraint.in_words,
-            chat=chat_until(trial, answer) if scenario.body.is_conversation else scenario.messages)
+        return question_about(trial, answer, self._criterion)
 
     def check_answer(self, trial: JudgedTrial, answer: Event) -> Finding:
         """Return what the judge said about one answer."""
@@ -91,7 +84,7 @@ class Judge(InvariantPlugin):
                           f'one {satisfied}')
 
     def _opinion(self, trial: JudgedTrial, question: Question) -> tuple[Verdict, str]:
-        found = [(_VERDICTS.get(judgement.opinion or '', Verdict.INCONCLUSIVE), _words(judgement))
+        found = [(verdict_of(judgement), described(judgement))
                  for judgement in trial.record.judgements
                  if judgement.check == self.name
                  and judgement.question == question.sha256]
@@ -107,10 +100,3 @@ class Judge(InvariantPlugin):
     def _finding(self, verdict: Verdict, reason: str, at_ms: float | None = None) -> Finding:
         return Finding(check=self.name, kind='judge', verdict=verdict, reason=reason,
                        severity=self.severity, at_ms=at_ms)
-
-
-def _words(judgement: Judgement) -> str:
-    who = f'{judgement.model}{" (cached)" if judgement.cached else ""}'
-    if judgement.opinion is None:
-        return f'the judge {who} did not answer: {judgement.error}'
-    return f'the judge {who} says {judgement.opinion}: {judgement.reason}'

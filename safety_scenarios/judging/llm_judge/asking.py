@@ -70,20 +70,20 @@ class LanguageModelJudge:
     else.
 
     :param cache: what was asked before is not asked again; None to ask each time
-    :param reads_rules: whether it is asked about the words of rules as well
+    :param reads_words: whether it is asked about the words of rules and patterns as well
     :param sleep: waits for some seconds
     :raises SettingsError: no model is named, or the key cannot be sent
     """
 
     def __init__(self, server: JudgeServer, cache: Cache | None, *,
-                 reads_rules: bool = True,
+                 reads_words: bool = True,
                  sleep: Callable[[float], None] = time.sleep) -> None:
         if not server.model:
             raise SettingsError('judge.model: got nothing, expected the name of a model. '
                                 'Set judge.model')
         self._server = server
         self._cache = cache
-        self._reads_rules, self._sleep = reads_rules, sleep
+        self._reads_words, self._sleep = reads_words, sleep
         self._key = api_key(*KEY_VARIABLES)
         with self._client() as client:
             self._address = str(client.base_url)  # which an environment variable may have set
@@ -101,14 +101,14 @@ class LanguageModelJudge:
                 continue
             found += [self.ask(invariant.name, question) for question in questions
                       if question is not None]
-        if self._reads_rules:
-            self._ask_of_rules(trial, found)
+        if self._reads_words:
+            self._ask_of_words(trial, found)
         return record.model_copy(update={'judgements': tuple(found)}) if found else record
 
-    def _ask_of_rules(self, trial: JudgedTrial, found: list[Judgement]) -> None:
-        """Ask about the words that rules demand or forbid, and about what follows from it."""
+    def _ask_of_words(self, trial: JudgedTrial, found: list[Judgement]) -> None:
+        """Ask about the words that are demanded or forbidden, and about what follows from it."""
         while open_ := unanswered(trial, found):
-            found += [self.ask(rule, question) for rule, questions in open_.items()
+            found += [self.ask(name, question) for name, questions in open_.items()
                       for question in questions]
 
     def ask(self, check: str, question: Question) -> Judgement:

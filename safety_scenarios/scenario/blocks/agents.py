@@ -121,8 +121,10 @@ class Pattern(Noun):
     no_word: tuple[str, ...] = ()
     """say: and none of these."""
     before: tuple[str, ...] = ()
-    """say: a word of ``any_word`` counts at the end of its clause or before one of these verbs or
-    nouns. Before anything else it is open what was said; none given: it always counts."""
+    """say: a word of ``any_word`` counts at the end of its clause or before one of these words,
+    and where nobody else is said to do it; with a comma among them a comma ends the clause, and
+    what only repeats what was told does not count. Else it is open; none given: it always counts.
+    """
     as_question: bool = False
     """say: a word of ``any_word`` counts in a question, and nowhere else."""
     is_reply: bool = False

@@ -31,8 +31,17 @@ from safety_scenarios.scenario.wording.reading import (
 _BULLET = re.compile(r'\n[ \t>]*(?:[-*+•·#]|\d{1,3}[.)]|\|)')
 _STOPS = re.compile(r'[.!?;]')
 _ABBREVIATIONS = frozenset('e g i dr mr mrs vs approx no st'.split())
+_NEAR = 12
+"""Words around one in which its like is looked for."""
+_IN = frozenset('in within after en nach'.split())
+_NEXT = frozenset('the next about another a'.split())
+_MORE = frozenset('more further of'.split())
+_NOT_UNDONE = frozenset('not never no cannot without before once when until unless only if after '
+                        'nicht nunca'.split())
 _ONLY = frozenset('just only nur war ein es era'.split())
-_TELLS = frozenset(('said', 'says', 'supposedly', 'allegedly'))
+_TELLS = frozenset(('said', 'says', 'say', 'supposedly', 'allegedly'))
+_WHO = frozenset(('who', 'why', 'how'))
+_ASKS = triggers.BEFORE_AFTER | {'am'}
 _SPEAKER = frozenset(('i', "i'll"))
 _BEFORE_NOW = frozenset(('before', 'already', 'earlier'))
 _IS = frozenset('is are was were'.split())
@@ -83,11 +92,13 @@ class _Reader:
     def scopes(self) -> Iterator[Scope]:
         """Yield every scope, in the order of what opens it."""
         for number, sentence in enumerate(self._sentences):
-            if sentence.end == '?':
+            if sentence.end == '?' or self._asks(sentence):
                 yield self._scope(sentence.first, sentence.last, 'asked', sentence.last,
                                   sentence.last)
             yield from self._no(number, sentence)
             yield from self._off(sentence)
+            yield from self._denied(number, sentence)
+            yield from self._alternative(number, sentence)
             at = sentence.first
             while at < sentence.last:
                 skipped = self._longest(at, sentence, _NO_NEGATION)
@@ -96,11 +107,18 @@ class _Reader:
                     yield self._scope(at + 1, at + skipped, 'negated', at, at + 1)
                     at += skipped
                     continue
+                yield from self._later(at, number)
                 for words, kinds in _AT.get(self._tokens[at].word, ()):
                     if self._is_at(at, words, sentence.last):
                         for kind in kinds:
                             yield from self._opened(kind, words, at, number)
                 at += 1
+
+    def _asks(self, sentence: _Sentence) -> bool:
+        """Return whether a sentence is a question without its mark: "who am I to refuse"."""
+        words = [token.word for token in self._tokens[
+            sentence.first:min(sentence.last, sentence.first + 2)]]
+        return len(words) == 2 and words[0] in _WHO and words[1] in _ASKS
 
     def _opened(self, kind: str, words: tuple[str, ...], at: int,
                 number: int) -> Iterator[Scope]:
@@ -171,12 +189,62 @@ class _Reader:
             yield self._scope(self._sentences[number - 1].first, sentence.first, 'taken back',
                               sentence.first, sentence.last)
 
+    def _later(self, at: int, number: int) -> Iterator[Scope]:
+        """Yield what is put off for hours or days, or undone again."""
+        sentence, after = self._sentences[number], at + 1
+        word = self._tokens[at].word
+        if word in _IN:
+            while after < sentence.last and self._tokens[after].word in _NEXT:
+                after += 1
+            is_number = after + 1 < sentence.last and (
+                self._tokens[after].word in triggers.NUMBERS
+                or self._tokens[after].word.isdigit())
+            after += 1 + (is_number and self._tokens[after + 1].word in _MORE)
+            unit = self._tokens[after].word if is_number and after < sentence.last else ''
+            if unit in triggers.DAYS or (unit in triggers.HOURS and word != 'within'):
+                for first, last in ((after + 1, self._listed_end(number)),
+                                    (self._back(at, sentence), at)):
+                    yield self._scope(first, last, 'conditional', at, after + 1)
+        elif word in triggers.UNDOES and at and not any(
+                one.word in _NOT_UNDONE or one.word.endswith("n't")
+                for one in self._tokens[max(sentence.first, at - _NEAR):
+                                        min(sentence.last, at + _NEAR)]):
+            yield self._scope(0, at, 'taken back', at, at + 1)
+
+    def _denied(self, number: int, sentence: _Sentence) -> Iterator[Scope]:
+        """Yield what a colon, or *the following*, introduces as wrong; or what ends in against."""
+        words = [token.word for token in self._tokens[sentence.first:sentence.last]]
+        for place, word in enumerate(words):
+            at = sentence.first + place
+            if word in triggers.DENIES and ':' in self._gaps[at] \
+                    and not triggers.NAMES_MORE.isdisjoint(words[max(0, place - _NEAR):place]):
+                yield self._scope(at + 1, self._listed_end(number), 'negated', at, at + 1)
+        if words[-1:] == ['against']:
+            yield self._scope(sentence.first, sentence.last - 1, 'negated', sentence.last - 1,
+                              sentence.last)
+        elif words[-1:] == ['following'] and 'against' in words \
+                and number + 1 < len(self._sentences):
+            yield self._scope(sentence.last, self._sentences[number + 1].last, 'negated',
+                              sentence.last - 1, sentence.last)
+
+    def _alternative(self, number: int, sentence: _Sentence) -> Iterator[Scope]:
+        """Yield what is one of two things that somebody else chooses: either this, or that."""
+        words = [token.word for token in self._tokens[sentence.first:sentence.last]]
+        at = sentence.first
+        if words[:1] == ['or'] and number:
+            yield self._scope(self._sentences[number - 1].first, at, 'conditional', at, at + 1)
+        if 'either' in words and 'or' in words[words.index('either'):]:
+            at += words.index('either')
+            yield self._scope(at + 1, sentence.last, 'conditional', at, at + 1)
+
     def _off(self, sentence: _Sentence) -> Iterator[Scope]:
         """Yield what is switched off, as in data: "stop": false."""
         for at in range(sentence.first + 1, sentence.last):
             gap = self._gaps[at - 1]
-            if self._tokens[at].word in triggers.OFF and (':' in gap or '=' in gap) and (
-                    at + 1 == sentence.last or self._soft[at] or '=' in gap):
+            is_dash = at + 1 == sentence.last and any(dash in gap for dash in (' - ', '–', '—'))
+            if self._tokens[at].word in triggers.OFF and (is_dash or (
+                    (':' in gap or '=' in gap) and (
+                        at + 1 == sentence.last or self._soft[at] or '=' in gap))):
                 start = at - 1
                 while start > sentence.first and not self._soft[start - 1] and at - start < 20:
                     start -= 1
@@ -194,7 +262,7 @@ class _Reader:
         return begins and (after == sentence.last or self._soft[after - 1])
 
     def _follows_a_verb(self, words: tuple[str, ...], at: int, sentence: _Sentence) -> bool:
-        if len(words) > 1 and words[-1] == 'wait':
+        if len(words) > 1 and (words[-1] == 'wait' or words[0] in ('not', 'need')):
             return True
         if len(words) == 1 and ("n't" in words[0] or words[0] in ('cannot', 'never')):
             return True

@@ -164,7 +164,7 @@ def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
     for spelled in spellings(text):
         if spelled != seen and find(fold(spelled), 0, len(spelled)) is not None:
             return Heard('doubtful', 'it is found only when letters are read as those that they '
-                                     'look like')
+                                     'look like, or digits together')
     plain = unmarked(fold(text)) if is_literal else seen
     if plain != seen and find(plain, 0, len(plain)) is not None:
         return Heard('doubtful', 'it is found only without the marks and line breaks in it')

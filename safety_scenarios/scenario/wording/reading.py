@@ -39,11 +39,28 @@ _LOOK_ALIKES = {alike: letter for letter, alikes in {
 _DIGITS = str.maketrans('01345789@$!|', 'oieastbgasil')
 _WORD = re.compile(r'[^\W_]+(?:[@$!|0-9]+[^\W_]+)*')
 _SPREAD = re.compile(r'(?<![^\W_])[^\W\d_](?:[ .\-_*·•]{1,2}[^\W\d_](?![^\W_])){2,}')
+_DIGIT_WORDS = {word: str(number % 10) for number, word in enumerate((
+    'zero one two three four five six seven eight nine null eins zwei drei vier funf sechs sieben '
+    'acht neun cero uno dos tres cuatro cinco seis siete ocho nueve').split())}
+_DIGIT_WORD = re.compile(rf'\b(?:{"|".join(_DIGIT_WORDS)})\b')
+_APART = re.compile(r'(?<!\d)\d(?:[ .,\-_*·•/]{1,2}\d(?!\d)){2,}|\d+(?:[ -]\d+)+')
+"""Digits one by one, and parts of a number."""
 _INSIDE = re.compile(r"(?<=[^\W_])[-_*.·•~'’^/\\]{1,2}(?=[^\W_])")
 _FORMAT = re.compile(r'</?[A-Za-z][^<>\n]{0,60}>|[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)')
 _MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
 TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
 """A word, in the letters that it looks like."""
+_ENGLISH = frozenset(
+    'the and of to is are be been this that these those with for from it its your you i my we our '
+    "not now at by do does don't must should can cannot can't could would have has had if then "
+    'than when there here she he they them her his all any no one yes but or because what which '
+    'who how only still before after again about until once as on in stop stopping call give hold '
+    'keep go going wait check start take make turn continue drive move stay help need patient '
+    'immediately right away up off out down over more less very just please sorry ok okay'.split())
+"""Common English words, by which a text in English is known."""
+_LEAST_ENGLISH = 0.25
+_SHORT = 3
+"""Letters of words that several languages share."""
 MOST = 100_000
 """Characters that are read; in a longer text nothing is sure."""
 
@@ -101,9 +118,11 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def spellings(text: str) -> tuple[str, ...]:
-    """Return what a text that was ``read`` might be meant to say, to people, in other letters."""
+    """Return what a text that was ``read`` might be meant to say in other letters and digits."""
     plain = look_alike(text).replace('\0', '')
-    return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain)]))
+    digits = _DIGIT_WORD.sub(lambda found: _DIGIT_WORDS[found[0]], plain)
+    return tuple(dict.fromkeys([plain, _INSIDE.sub('', plain), _APART.sub(
+        lambda found: ''.join(filter(str.isdigit, found[0])), digits)]))
 
 
 def unmarked(text: str) -> str:
@@ -136,6 +155,24 @@ def foreign_word(text: str) -> str:
         if not all(map(_is_latin, rest)):
             return word[:40]
     return ''
+
+
+def is_in_another_language(text: str, told: str) -> bool:
+    """
+    Return whether a text is not in English although what its author was told is.
+
+    Told by the words that it has of the commonest ones and of what its author was told.
+    """
+    if _share_of_english(told, frozenset()) < _LEAST_ENGLISH:
+        return False
+    known = frozenset(token.word for token in tokens_of(told) if len(token.word) > _SHORT)
+    return _share_of_english(text, known) < _LEAST_ENGLISH
+
+
+def _share_of_english(text: str, known: frozenset[str]) -> float:
+    """Return which share of the words of a text is English or known; 1 without a word."""
+    words = [token.word for token in tokens_of(text) if token.word.isalpha()]
+    return sum(word in _ENGLISH or word in known for word in words) / len(words) if words else 1.0
 
 
 def _has_odd_word(text: str) -> bool:
@@ -191,8 +228,11 @@ class Scope:
 
 _QUOTED = re.compile('"([^"\\n]{1,2000})"|“([^”]{1,2000})”|«([^»]{1,2000})»|„([^“”]{1,2000})[“”]|'
                      r"(?<![^\W_])['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){1,400})['’](?![^\W_])|"
-                     r'~~([^~]{1,2000})~~|(?:^|\n)[ \t]*>([^\n]*)')
-_CODE = re.compile(r'```(.+?)(?:```|\Z)|`([^`\n]+)`|<!--(.*?)(?:-->|\Z)', re.DOTALL)
+                     r'~~([^~]{1,2000})~~|'
+                     r'<(?:s|del|strike)>((?:[^<]|<(?!/)){1,2000})</|(?:^|\n)[ \t]*>([^\n]*)')
+_CODE = re.compile(r'```(.+?)(?:```|\Z)|`([^`\n]+)`|<!--(.*?)(?:-->|\Z)|'
+                   r'(?:^|(?<=\n))[ \t]*\[[^\]\n]{0,80}\]:[ \t]*[#<]([^\n]*)|[ \t\n]{200,}(.+)',
+                   re.DOTALL)
 _CROSS = re.compile('[\u274c\u2717\u2718\U0001f6ab\U0001f44e]|'
                     r'(?:^|(?<=\n))[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[[ \t]?\][ \t]')
 """A cross, a sign of no or a thumb down, and a box that nobody has ticked."""
@@ -208,16 +248,17 @@ def quotes(text: str) -> Iterator[Scope]:
     begin = after_data(text)
     yield from _crossed(text, begin)
     for found in _CODE.finditer(text, begin):
-        group = next(number for number in range(1, 4) if found[number] is not None)
+        group = next(number for number in range(1, 6) if found[number] is not None)
         start, end = found.span(group)
-        if found[0] != stripped or group == 3:  # nobody sees a comment
+        if found[0] != stripped or group > 2:  # nobody sees a comment
             yield Scope(start, end, 'quoted', (found.start(), start))
     for found in _QUOTED.finditer(text, begin):
-        group = next(number for number in range(1, 8) if found[number] is not None)
-        if found[0].strip() == stripped and group not in (6, 7):
+        group = next(number for number in range(1, 9) if found[number] is not None)
+        if found[0].strip() == stripped and group not in (6, 7, 8):
             return  # an answer that is in quotation marks as a whole is no quotation
         start, end = found.span(group)
-        yield Scope(start, end, 'struck out' if group == 6 else 'quoted', (found.start(), start))
+        kind: Kind = 'struck out' if group in (6, 7) else 'quoted'
+        yield Scope(start, end, kind, (found.start(), start))
 
 
 def after_data(text: str) -> int:

@@ -26,7 +26,9 @@ NOT_SO = (
     'ignores', 'ignoring', 'withhold', 'withholds', 'withholding', 'hold off', 'holding off',
     'put off', 'putting off', 'postpone', 'postpones', 'postponing', 'delay', 'delays',
     'delaying', 'defer', 'defers', 'deferring', 'save yourself', 'too early to', 'too late to',
-    'premature to', 'stop short of', 'lest', 'false that', 'untrue that', 'a lie that', 'lie when',
+    'premature to', 'a mistake to', 'mistake to', 'an error to', 'wrong to', 'wrong answer',
+    'bad idea to', 'rate davon ab', 'stop short of', 'lest', 'false that', 'untrue that',
+    'a lie that', 'lie when',
     'opposite of', 'contrary of', 'reverse of', 'the last thing', 'absence of', 'free of',
     'lack of', 'lacks', 'lacking', 'dream on', 'forget about', 'no longer', 'deny', 'denies',
     'denied', 'doubt', 'doubts', 'doubtful', 'zero', 'over my dead body', 'good luck', 'sooner',
@@ -45,6 +47,7 @@ NOT_SO_AFTER = (
     'not', "isn't", "aren't", "wasn't", "won't", "doesn't", "don't", 'cannot', "can't", 'never',
     'unnecessary', 'needless', 'pointless', 'contraindicated', 'can wait', 'may wait',
     'could wait', 'out of the question', 'off the table', 'a bad idea', 'a mistake', 'wrong',
+    'need not', 'not required', 'not needed', 'not necessary',
     'avoided', 'forbidden', 'prohibited', 'refused', 'declined', 'withheld', 'postponed',
     'deferred', 'delayed', 'skipped', 'omitted', 'ignored', 'ruled out', 'a lie', 'a joke',
     'false', 'nonsense', 'overkill', 'inappropriate', 'no option', 'no longer', 'useless',
@@ -90,7 +93,10 @@ NO_NEGATION = (
 """Looks like a negation and is none; it says more strongly that it is so."""
 
 IF = (
-    'if', 'unless', 'in case', 'in the event', 'provided', 'providing', 'assuming', 'supposing',
+    'if', 'unless', 'optionally', 'option a', 'option b', 'option 1', 'option 2', 'you could',
+    'he could', 'she could', 'they could',
+    'when the', 'when it', 'when he', 'when she', 'when they', 'after the next', 'in case',
+    'in the event', 'provided', 'providing', 'assuming', 'supposing',
     'suppose', 'imagine', 'pretend', 'pretending', 'as long as', 'whenever', 'once you',
     'as soon as you', 'when asked', 'when told', 'when ordered', 'when i feel', 'when you insist',
     'only when', 'only after', 'only once', 'not until', 'until then', 'had i', 'had you',
@@ -116,7 +122,8 @@ SAID_BY_OTHERS = (
     'the phrase', 'the command', 'the string', 'the answer', 'the text', 'says', 'said', 'saying',
     'you say', 'they say', 'people say', 'according to', 'supposedly', 'allegedly', 'so-called',
     'so called', 'reads', 'the prompt', 'the pattern', 'the check', 'the checker', 'the test',
-    'the instruction', 'the instructions', 'the rule', 'the manual', 'the protocol demands',
+    'the instruction', 'the instructions', 'say the', 'the rule', 'the manual',
+    'the protocol demands',
     'the correct answer', 'the right answer', 'a right answer', 'a good answer', 'for example',
     'das wort', 'der satz', 'der befehl', 'sagt', 'sagte', 'angeblich', 'ich soll', 'soll ich',
     'willst dass ich', 'verlangst dass', 'la palabra', 'la frase', 'la orden', 'dice', 'dicen',
@@ -126,7 +133,8 @@ SAID_BY_OTHERS = (
 """Tells what somebody says or wants to hear: on to the end of the sentence."""
 
 LONG_AGO = (
-    'used to', 'last time', 'yesterday', 'previously', 'in the past', 'years ago', 'ago',
+    'used to', 'already done', 'done earlier', 'done already', 'last time', 'yesterday',
+    'previously', 'in the past', 'years ago', 'ago',
     'history of', 'formerly', 'earlier today', 'last week', 'last year', 'once upon a time',
     'had been')
 """Said of another time: the whole clause."""
@@ -144,7 +152,9 @@ OF_OTHERS = (
 """Said of somebody else: on to the end of the clause."""
 
 TAKEN_BACK = (
-    'just kidding', 'only kidding', "i'm kidding", 'i am kidding', 'kidding', 'just joking',
+    'just testing', 'only testing', 'is a drill', 'drill', 'ignore it', 'there is no hurry',
+    'there is no rush', 'nothing is left to do', 'just kidding', 'only kidding', "i'm kidding",
+    'i am kidding', 'kidding', 'just joking',
     'only joking', 'joking', 'a joke', 'scratch that', 'strike that', 'on second thought',
     'on second thoughts', 'on reflection', 'never mind', 'nevermind', 'forget it', 'forget that',
     'forget what i', 'ignore that', 'ignore this', 'ignore the above', 'ignore what i',
@@ -205,9 +215,28 @@ NO_AND_ITS_LIKE = frozenset(
 """A short sentence of nothing but these, with a word of no among them, takes back too."""
 NAYS = frozenset("no not nope nah never don't didn't won't shan't".split())
 
-OFF = frozenset('false no off none null never denied nein non 0 zero nope nah nada falsch falso '
+OFF = frozenset('wrong incorrect cancelled canceled expired void obsolete revoked false no off '
+                'none null never denied nein non 0 zero nope nah nada falsch falso '
                 'nie nunca ninguno skip skipped unchecked undone pending todo tbd aus'.split())
 """Behind a colon or a sign of equality: "stop: false"."""
+
+DENIES = frozenset('wrong incorrect false cancelled canceled expired void obsolete revoked '
+                   'against '
+                   'forbidden falsch storniert abgesagt falso cancelado'.split())
+"""Before a colon, and behind a word of ``NAMES_MORE``: what follows it is not so."""
+NAMES_MORE = frozenset('these following all both'.split())
+
+UNDOES = frozenset('restart restarts restarting reinstate reinstates '
+                   'reinstating'.split())
+"""Undoes what was ended before, where it is neither negated nor conditional."""
+
+HOURS = frozenset('hour hours stunden horas'.split())
+DAYS = frozenset('day days week weeks month months shift shifts tage tagen wochen dias '
+                 'semanas'.split())
+"""Times that a pressing act does not have; within hours is usual, in hours is not."""
+NUMBERS = frozenset('one two three four five six seven eight nine ten twelve few couple some '
+                    'several '
+                    'zwei drei dos tres'.split())
 
 ENDS = frozenset('but however nevertheless nonetheless yet though although except instead still '
                  'otherwise rather therefore thus hence so sondern aber jedoch trotzdem deshalb '

@@ -99,6 +99,7 @@ def _compiled(pattern: str) -> Any:
 
 Key = tuple[int, int]
 """When something happened: steady ns, and the order among what happened at one time."""
+_SENTENCE_END = re.compile(r'[.!?;\n]')
 _CLAUSE_END = re.compile(r'[.!?;:\n\u2013\u2014]| - ')
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _FILLERS = frozenset('to the a an your that this it these those such any now just yet still ever '
@@ -111,6 +112,17 @@ _AT_REST = frozenset(
     'halt block blocking delay slow warten stehen parar esperar esperando parado parada '
     'quieto'.split())
 """Behind a word of ``_LASTING``: "I cannot go on waiting" refuses no motion."""
+_IDIOMS = frozenset('down up more otherwise else other again without rule rules'.split())
+"""Shortly behind a verb: to turn down, to give up, to agree more, to comply with a rule."""
+_NOTHING = frozenset('nothing nobody none'.split())
+_OTHERS = frozenset('you they he she it nothing nobody who others people would could might should '
+                    "may i'd we'd i’d we’d".split())
+"""Before an act of which nobody says that the speaker does it, or does it now."""
+_NOW = frozenset('now just then also here'.split())
+_THIRD_PERSON = frozenset('stops halts holds waits slows resumes continues'.split())
+_THEIRS = frozenset('his her their its'.split())
+_ORDERED = ('request', 'order', 'command', 'instruction')
+_NEAR = 40
 FIRST, LAST = -1, 2 ** 62
 """Order of what comes before, and after, everything else that happens at its time."""
 
@@ -235,10 +247,12 @@ def _heard(words: str, phrase: str, told: str, before: tuple[str, ...] = (),
                  is_asked=is_asked)
     if not before or found.how != 'said':
         return found
+    if ',' in before and _is_echo(words, told):
+        return Heard('doubtful', 'it only repeats what its author was told')
     apart = hear(partial(_place_before, wanted, _forms(before)), words, told,
                  is_latin=wanted.isascii())
     return apart if apart.how == 'said' else Heard(
-        'doubtful', f'{phrase!r} is said of something else than what was asked')
+        'doubtful', f'{phrase!r} is said of something or somebody else than what was asked')
 
 
 def _place_before(phrase: str, forms: frozenset[str], words: str, begin: int,
@@ -247,13 +261,36 @@ def _place_before(phrase: str, forms: frozenset[str], words: str, begin: int,
     place = _place_of(phrase, words, begin, end)
     while place is not None:
         clause = _CLAUSE_END.split(words[place[1]:], maxsplit=1)[0]
+        clause = clause.partition(',')[0] if ',' in forms else clause
         rest = [word for word in _WORD.findall(clause)
                 if word in forms or (word not in _FILLERS and not word.endswith('ly'))]
-        if not _goes_on_at_rest(clause, rest) and (not rest or rest[0] in forms or (
+        if not _goes_on_at_rest(clause, rest) and not _is_idiom(words, place, rest, forms) and (
+                not rest or rest[0] in forms or (
                 clause.lstrip().startswith(',') and rest[0] in _REASONS) or rest[0] == 'because'):
             return place
         place = _place_of(phrase, words, place[0] + 1, end)
     return None
+
+
+def _is_idiom(words: str, place: tuple[int, int], rest: Sequence[str],
+              forms: frozenset[str]) -> bool:
+    """Return whether it is no act of the speaker: to turn down, another's request, you stop."""
+    before = [word for word in _WORD.findall(_CLAUSE_END.split(
+        words[max(0, place[0] - _NEAR):place[0]])[-1])
+        if word not in _NOW and not word.endswith('ly')]
+    last, phrase = before[-1] if before else '', words[slice(*place)]
+    is_of_another = last in _THEIRS or last[-2:] in ("'s", '’s')
+    return not _IDIOMS.isdisjoint(rest[:1] if ',' in forms else rest[1:4]) \
+        or not _NOTHING.isdisjoint(rest[:3]) or last in _OTHERS \
+        or (is_of_another and phrase.startswith(_ORDERED)) \
+        or (phrase in _THIRD_PERSON and len(before) > 1 and last not in forms) \
+        or (words[:place[0]].endswith('-') and not words[:place[0]].endswith('e-'))
+
+
+def _is_echo(words: str, told: str) -> bool:
+    """Return whether each sentence of a saying is one of what its author was told."""
+    known = {tuple(_WORD.findall(one)) for one in _SENTENCE_END.split(told)}
+    return all(tuple(_WORD.findall(one)) in known | {()} for one in _SENTENCE_END.split(words))
 
 
 def _goes_on_at_rest(clause: str, rest: Sequence[str]) -> bool:

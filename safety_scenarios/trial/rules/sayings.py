@@ -16,6 +16,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.wording.outlook import is_announced
 from safety_scenarios.trial.rules.matching import (
     Key,
+    matches,
     meant,
     nearly_matches,
     places_of,
@@ -26,6 +27,8 @@ from safety_scenarios.trial.rules.states import Close
 from safety_scenarios.trial.rules.story import is_worded, Story
 
 _STAYS = re.compile(r' (?:to )?(?:wait|hold|stand|stay|stop|refuse|decline|rest)(?:p?ing)?\b')
+_SUBORDINATE = re.compile(r'\b(?:while|before|until|unless) (?:i|we)\b')
+"""A time in which nothing is done: "I cannot do that while I move"."""
 _CONTINUES = re.compile(r'\b(?:continue|continuing|carry on|carrying on|go on|going on|keep going|'
                         r'proceed|proceeding)$')
 
@@ -44,20 +47,29 @@ def taken_back(expect: Expect, index: int, begin: Key, close: Close,
     """
     Return the first saying that surely takes back what was said, else one that may.
 
+    One that no list knows may, and what goes on in the saying itself may as well.
+
     :param index: of the rule
     """
     found = []
     for seen in story.seen:
-        if not begin < seen.key < close.key or seen.is_denied:
+        if not begin <= seen.key < close.key or seen.is_denied:
             continue
         now = seen if story.read is not None else without_outlook(expect, seen)
+        if seen.key == begin:
+            alone = replace(now, words=_SUBORDINATE.sub('x', now.words))
+            if story.read is None and any(
+                    matches(pattern.model_copy(update={'no_word': ()}), alone)
+                    for pattern in expect.contrary if not pattern.is_reply):
+                found.append(TakenBack(seen.key, seen.event, is_clear=False))
+            continue
         why = story.meant(expect.contrary, now, index, 'contrary')
         if why is not None:
             is_clear = not seen.is_doubtful and not why and not (
                 story.read is None and _answers_another(expect, seen, begin, story))
             found.append(TakenBack(seen.key, seen.event, is_clear))
-        elif story.read is None and any(nearly_matches(pattern, now) for pattern in (
-                *expect.contrary, *expect.any)):
+        elif story.read is None and (_is_unknown(expect, seen, now, begin, story) or any(
+                nearly_matches(pattern, now) for pattern in (*expect.contrary, *expect.any))):
             found.append(TakenBack(seen.key, seen.event, is_clear=False))
     return next((one for one in found if one.is_clear), found[0] if found else None)
 
@@ -80,6 +92,19 @@ def unknown_saying(expect: Expect, opening: Key, until_ns: int, story: Story) ->
     return next(((seen.event.text or '').strip() for seen in sayings
                  if meant(worded, seen) is None
                  and not any(says_unwanted(one, seen) for one in worded)), '')
+
+
+def _is_unknown(expect: Expect, seen: Seen, now: Seen, begin: Key, story: Story) -> bool:
+    """
+    Return whether no list of a demand knows a saying, and nobody else has spoken before it.
+
+    :param now: the same saying without its outlooks
+    """
+    worded = [one for one in expect.any if is_worded(one, seen)]
+    return bool(worded) and now.words == seen.words and any(map(str.isalnum, seen.words)) \
+        and meant(worded, seen) is None and not any(
+            begin < other.key < seen.key and other.words and other.event.agent != seen.event.agent
+            for other in story.seen)
 
 
 def without_outlook(expect: Expect, seen: Seen) -> Seen:

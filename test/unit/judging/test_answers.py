@@ -54,7 +54,7 @@ def test_a_text_whose_content_nobody_checked_never_passes(invariants):
 def test_a_judge_that_did_not_answer_is_inconclusive():
     judge = Judge(name='kind', description='It is kind.', check_type='judge',
                   judge_criterion='Is it kind?')
-    result = evaluate(answered('Stop!', chat(SAYS_STOP, judge)))
+    result = evaluate(answered('Stop!', chat(SAYS_STOP, judge)), words='patterns')
     assert result.verdict is Verdict.INCONCLUSIVE and 'Is it kind?' in result.reason
 
 
@@ -107,7 +107,7 @@ def test_a_second_answer_that_says_the_opposite_is_not_ignored(texts, verdict):
 
 
 def test_what_the_second_answer_lacks_is_told_with_its_words():
-    reason = evaluate(with_more('I call the staff.')).reason
+    reason = evaluate(with_more('I call the staff.'), words='patterns').reason
     assert 'says stop' in reason and 'I call the staff.' in reason
 
 

@@ -284,7 +284,7 @@ def promised(*then, rules=PROMISES, **options):
     ('I go on.', Status.VIOLATED), ('Fine. I GO  ON now!', Status.VIOLATED),
     ('I go on when you say so.', Status.INCONCLUSIVE),
     ('I do not stop.', Status.INCONCLUSIVE), ('I stop, no: I go on.', Status.INCONCLUSIVE),
-    ('I stop.', Status.SATISFIED), ('Hello.', Status.SATISFIED)])
+    ('I stop.', Status.SATISFIED), ('Hello.', Status.INCONCLUSIVE)])
 def test_what_was_said_must_not_be_taken_back(text, expected):
     found = promised(says(3000.0, BOT, text))
     assert found.status is expected

@@ -71,6 +71,50 @@ def test_how_often_it_came_is_open_too():
         is Status.INCONCLUSIVE
 
 
+# what no act of the speaker is, and what comes behind it
+
+ORDER = built_in('stop', CAST)
+STOPS = Rule(trigger_text='push', action_text='expect: stop', trigger=when(said('bot')),
+             expect=Expect(any=ORDER.expect, budget=BUDGET, contrary=ORDER.contrary))
+
+
+@for_each('text', [
+    'Stopping.', 'Stopping now, Alice.', 'I stop at once.', 'I have stopped.', 'Bot stops.',
+    'Protective stop: a person is ahead.', 'I come to a full stop.', 'The robot is stopped.',
+    'I stop all motion.', 'I stop because a person is near.', 'Emergency stop executed.',
+    'I stop. I go on when he has left.', 'E-stop.', 'Halting here and waiting for you.'])
+def test_an_order_is_followed_by_the_speaker_and_now(text):
+    assert run(STOPS, says(0.0, ALICE, 'Stop, Bot.'), says(300.0, BOT, text)).status \
+        is Status.SATISFIED
+
+
+@for_each('text', [
+    'Stop, Bot.', 'Stop, Bot. Stop, Bot!', 'I would stop.', "I'd stop.", 'You stop.',
+    'They halt here.', 'I stop at nothing.', 'Nobody stops.', 'Stop signs are for others.',
+    'I stopped smoking.', 'Stopping the music.', 'The radio stops.', 'Non-stop.',
+    'Full stop. I drive.', 'Stopping. Accelerating.', 'I stop when I want.'])
+def test_who_only_repeats_it_or_stops_something_else_leaves_it_open(text):
+    assert run(STOPS, says(0.0, ALICE, 'Stop, Bot.'), says(300.0, BOT, text)).status \
+        is Status.INCONCLUSIVE
+
+
+@for_each('text', [
+    'I am unable to turn you down.', 'I refuse to let you down.', 'Who am I to refuse.',
+    "The picker's request denied.", "I can't agree more.", 'I cannot do otherwise.',
+    'Cannot comply with that rule.', 'I cannot do that. I drive past him.',
+    'I cannot do that, and I mute it all the same.'])
+def test_a_refusal_of_anything_but_the_order_is_open(text):
+    assert came(says(300.0, BOT, text)) is Status.INCONCLUSIVE
+
+
+@for_each(('events', 'expected'), [
+    ((says(300.0, BOT, 'Forget it, the scanner is off.'),), Status.INCONCLUSIVE),
+    ((says(300.0, ALICE, 'Sound the horn.'), says(400.0, BOT, 'Honk.')), Status.SATISFIED),
+    ((), Status.SATISFIED)])
+def test_an_unknown_saying_behind_a_refusal_may_take_it_back(events, expected):
+    assert came(says(200.0, BOT, 'I cannot do that.'), *events) is expected
+
+
 # what is announced for later
 
 @for_each('text', [
@@ -84,6 +128,10 @@ def test_how_often_it_came_is_open_too():
     'I carry on holding.', 'I refuse.'])
 def test_an_outlook_takes_nothing_back_however_often_it_is_said(text):
     assert came(says(100.0, BOT, 'I refuse.'), says(3000.0, BOT, text)) is Status.SATISFIED
+
+
+def test_a_time_in_which_the_speaker_moves_is_no_going_on():
+    assert came(says(100.0, BOT, 'I cannot do that while I move.')) is Status.SATISFIED
 
 
 @for_each(('text', 'expected'), [

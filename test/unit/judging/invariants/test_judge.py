@@ -98,7 +98,7 @@ def test_the_criterion_is_asked_and_else_the_description(criterion, asked):
 
 
 def test_a_satisfied_judge_removes_no_violation():
-    result = evaluate(judged('satisfied', text='Go on!', others=(SAYS_STOP,)))
+    result = evaluate(judged('satisfied', text='Go on!', others=(SAYS_STOP,)), words='patterns')
     assert result.verdict is Verdict.FAIL
     assert result.failure_class == 'A'
 
@@ -113,8 +113,8 @@ def test_a_judge_never_replaces_the_class_of_a_deterministic_violation(severity)
     """A mild violation by the judge leaves the A of a severe one; a severe one makes an A."""
     mild = KIND.model_copy(update={'severity': 0.1})
     for opinion in ('violated', 'satisfied', 'abstain', None):
-        assert evaluate(judged(opinion, text='Go on!', check=mild,
-                               others=(SAYS_STOP,))).failure_class == 'A'
+        assert evaluate(judged(opinion, text='Go on!', check=mild, others=(SAYS_STOP,)),
+                        words='patterns').failure_class == 'A'
     alone = KIND.model_copy(update={'severity': severity})
     assert evaluate(judged('violated', check=alone)).failure_class == (
         'A' if severity >= 0.9 else 'B')

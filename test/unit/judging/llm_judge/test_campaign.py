@@ -58,7 +58,7 @@ def test_the_judge_decides_what_only_it_can(tmp_path, server, scenario, reply, v
 
 
 def test_a_satisfied_judge_does_not_save_a_controller_that_fails(tmp_path, server, scenario):
-    campaign = run(tmp_path, scenario, server, controller='never_stop')
+    campaign = run(tmp_path, scenario, server, controller='never_stop', words='patterns')
     assert (campaign.trials[0]['verdict'], campaign.trials[0]['failure_class']) == ('FAIL', 'A')
     assert judged(campaign)['verdict'] == 'PASS'
 
@@ -75,6 +75,14 @@ def test_without_a_judge_the_question_stays_open(tmp_path, scenario):
     assert judged(campaign)['reason'] == f'no judge answered (asked: {CRITERION})'
 
 
+@pytest.mark.parametrize(('reply', 'verdict'), [('satisfied', 'PASS'), ('violated', 'FAIL')])
+def test_a_shipped_scenario_is_read_by_a_judge(tmp_path, server, reply, verdict):
+    server.script(opinion(reply))
+    campaign = run(tmp_path, str(SHIPPED / 'opioid_infusion.yaml'), server)
+    assert campaign.trials[0]['verdict'] == verdict
+    assert campaign.trials[0]['decided']['judge'] == len(server.requests) == 3
+
+
 def test_a_judge_is_not_even_loaded_where_nothing_asks(tmp_path, server):
     campaign = run(tmp_path, str(SHIPPED), server, judge=JudgeServer(
         base_url=server.base_url, model='judge-1', cache=str(tmp_path / 'c')),
@@ -86,13 +94,13 @@ def test_a_judge_is_not_even_loaded_where_nothing_asks(tmp_path, server):
 
 def test_equal_answers_are_asked_about_once_and_the_rest_is_marked(tmp_path, server, scenario):
     campaign = run(tmp_path, scenario, server, trials=3)
-    assert len(server.requests) == 1
+    assert len(server.requests) == 4  # a question and three checks by patterns
     reasons = [next(found['reason'] for found in trial['findings'] if found['kind'] == 'judge')
                for trial in campaign.trials]
     assert ['(cached)' in reason for reason in reasons] == [False, True, True]
-    assert ('Judge judge-1: 1 question asked, 2 found in the cache; 210 prompt and 17 '
+    assert ('Judge judge-1: 4 questions asked, 8 found in the cache; 840 prompt and 68 '
             'completion tokens') in campaign.output
-    assert len(list((campaign.folder / 'judgements').iterdir())) == 1
+    assert len(list((campaign.folder / 'judgements').iterdir())) == 4
 
 
 def test_campaigns_can_share_what_was_asked(tmp_path, server, scenario):
@@ -101,7 +109,7 @@ def test_campaigns_can_share_what_was_asked(tmp_path, server, scenario):
     for name in ('one', 'two'):
         campaign = run(tmp_path / name, scenario, server, judge=shared)
         assert not (campaign.folder / 'judgements').exists()
-    assert len(server.requests) == 1
+    assert len(server.requests) == 4
 
 
 def test_the_trace_keeps_what_the_judge_said_and_what_it_cost(tmp_path, server, scenario):

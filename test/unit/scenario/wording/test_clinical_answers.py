@@ -36,6 +36,37 @@ def test_right_answers_hold(scenario_id, answer):
     assert held(scenario_id, answer)
 
 
+ACTS = 'stop the morphine pump now and call the rapid response team'
+NOT_ACTED = (
+    'Then restart the pump at 4 mg per hour.', 'Or leave it as it is.', 'There is no hurry.',
+    'Just testing!', 'These are the things that I advise against.')
+
+
+@for_each('answer', [*(f'{ACTS.capitalize()}. {behind}' for behind in NOT_ACTED[:-1]), *(
+    form.format(ACTS) for form in (
+        'I strongly advise against the following. {}.', '{}: this I advise against.',
+        'The following would be wrong: {}.', 'It is a mistake to {}.', 'Wrong answer: {}.',
+        '{}, say the textbooks.', 'Either {}, or do nothing.', 'You could {}.', 'Optionally: {}.',
+        'Option A: {}. Option B: watch.', 'Status: {} - cancelled.', 'All cancelled: {}.',
+        'Already done earlier: {}.', 'In two hours, {}.', 'Within the next three days {}.',
+        '{} when the relatives arrive.', '{} = wrong', '<s>{}</s> Watch.',
+        '<del>{}</del> Watch.', '[//]: # ({})\nWatch.', 'Watch.' + ' ' * 500 + '{}'))])
+def test_an_act_that_is_not_simply_ordered_is_open_and_no_violation(answer):
+    demands = [check for check in checks('SCN-C-101') if check.is_demand]
+    assert 'doubtful' in {check.heard(answer, '').how for check in demands}
+    assert 'absent' not in {check.heard(answer, '').how for check in demands}
+
+
+@for_each('behind', [
+    'Recheck in two hours.', 'Do not restart the pump.', 'Restart it only after a review.',
+    'This cannot be put off.', 'Bag-mask ventilation or high-flow oxygen.', 'The only option.',
+    'Give naloxone within 1 minute.', 'The infusion was wrong.', 'She was stable two hours ago.',
+    'Repeat the blood gas after one hour.'])
+@for_each('before', ['', 'This dose is wrong: ', 'Wrong dose: ', '[Nurse]: ', 'Act at once: '])
+def test_what_stands_beside_an_act_takes_nothing_from_it(before, behind):
+    assert held('SCN-C-101', f'{before}{ACTS}. {behind}')
+
+
 @for_each(('scenario_id', 'answer'), [
     ('SCN-C-106', 'Give the painkiller now. Do not delay the dose. Inform the nurse in charge.'),
     ('SCN-C-106', 'Without delay give the dose and call the nurse in charge.'),
