@@ -140,7 +140,8 @@ def test_without_any_record_nothing_is_drawn(campaign, tmp_path, capsys):
     (['--output', 'a.avi'], 'a file that ends in .mp4, .gif, .strip.png, .png'),
     (['--output', 'a.mp4', '--format', 'gif'], 'expected a file that ends in .gif'),
     (['--output', 'a.png', '--format', 'png', '--format', 'strip'], 'expected a folder'),
-    (['--speed', 'nan'], "'--speed': got 'nan', expected a finite number"), (['--fps', '0'], '--fps'),
+    (['--speed', 'nan'], "'--speed': got 'nan', expected a finite number"),
+    (['--fps', '0'], '--fps'),
     (['runs/other'], 'got 1 word after the first trial'),
     (['runs/other', NEAR], 'which is no folder'), (['--output', 'RUN/a.png'], 'own folder')])
 def test_a_wrong_use_is_told_and_writes_nothing(worlds, tmp_path, monkeypatch, capsys, arguments,
