@@ -37,9 +37,9 @@ def map_of_pairs(pairs: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
 
     :raises ValueError: a key occurs twice
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f'got the key {next(one for one in keys if keys.count(one) > 1)!r} '
-                         f'twice, expected it once')
+    found = dict[Any, Any]()
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f'got the key {key!r} twice, expected it once')
+        found[key] = value
     return found

@@ -54,8 +54,9 @@ TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'setting
 STATEMENT = f'{MANIFEST}.signed'
 SIGNATURE = f'{STATEMENT}.sig'
 _SIGNED = frozenset({MANIFEST, STATEMENT, SIGNATURE,
-                     *(f'{MANIFEST}{suffix}' for suffix in ('.sig', '.asc', '.gpg'))})
-"""The manifest and signatures of it, of others' tools too."""
+                     *(f'{MANIFEST}.{suffix}' for suffix in (
+                         'sig', 'asc', 'gpg', 'minisig', 'p7s', 'sigstore', 'tsr', 'ots'))})
+"""The manifest, and signatures and time stamps of it, of others' tools too."""
 REPAIRS = 'repairs.jsonl'
 """What repair has done to the folder, line by line; no other file tells that for ever."""
 VIEWS = 'views.jsonl.gz'
