@@ -31,7 +31,7 @@ FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--
 
 def campaign() -> Path:
     """Run the campaign into the folder ``results``, and return its page."""
-    settings = RunSettings(scenarios=SCENARIOS, controller='late', link='loopback',
+    settings = RunSettings(scenarios=SCENARIOS, controller='late', link='loopback', seed=0,
                            output='results', outputs=('page',))
     with open_outputs(OutputContext(settings, print, print)) as observers:
         run(settings, observers, Loopback)

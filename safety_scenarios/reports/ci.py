@@ -117,7 +117,7 @@ def _suite(source: JunitSource, left: int) -> ElementTree.Element:
     """Return what a campaign came to, in not many more characters than are left."""
     counted = [result for result in source.results if not result.warmup]
     suite = ElementTree.Element('testsuite')
-    known = {**source.properties, **_of_summary(source.summary)}
+    known = {**_of_summary(source.summary), **source.properties}
     if known:  # the schema takes no empty list
         properties = ElementTree.SubElement(suite, 'properties')
         for name, value in known.items():

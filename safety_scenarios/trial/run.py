@@ -218,6 +218,7 @@ class _Player:
                 self._onset_ns = due_ns
                 return
             due_ns = min(latest_ns, worked_ns + moving.rested_ns)
+            self._onset_ns = max(self._onset_ns, moving.times_ns[-1] if moving.is_met else 0)
             if due_ns <= self._onset_ns or not rest_ns:
                 return
             self._onset_ns = due_ns

@@ -50,6 +50,9 @@ def _mixed_from_ns(record: TrialRecord) -> int | None:
 def _until(record: TrialRecord, until_ns: int) -> TrialRecord:
     """Return the record of a trial that was interrupted then."""
     events = [event for event in record.events if event.stamps.steady_ns < until_ns]
+    events += [] if not events else [
+        event for event in record.of_kind('stall') if event.stamps.steady_ns >= until_ns
+        and event.stamps.steady_ns - round(1e9 * event.truth.get(STALL_BEGAN, 0.0)) < until_ns]
     over = [Event(kind='fault', name=INTERRUPTED, stamps=events[-1].stamps)] if events else []
     return record.model_copy(update={'events': (*events, *over)})
 

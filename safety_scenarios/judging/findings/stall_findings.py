@@ -270,7 +270,9 @@ class _Judge:
                 finding.unit == 'm' or finding.kind in _DELAYS))
         return self._again_ns is not None and finding.at_ms is not None and is_of_motion \
             and not (plugin is not None and plugin.margin_is_time) \
-            and self._onset_ns + round(1e6 * finding.at_ms) >= self._again_ns
+            and self._onset_ns + round(1e6 * finding.at_ms) >= self._again_ns \
+            and not self._stalls.within(
+                self._again_ns, self._onset_ns + round(1e6 * finding.at_ms))
 
     def _due(self, finding: Finding) -> str:
         latency = self._trial.latency.latency

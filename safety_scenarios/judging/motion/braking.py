@@ -26,8 +26,8 @@ _OF_RATE, _OF_SPEED = 0.75, 0.1
 """Together they are at least this share of what the declared braking takes off in that time, or of
 the speed: two smaller ones are the noise of a policy."""
 _NOISE, _OF_PERIOD = 20, 0.5
-"""So many commands before the hazard tell the noise of a policy, of which no more counts than this
-share of what the declared braking takes off in one period."""
+"""So many commands before the hazard tell the noise of a policy. Who takes off more than this
+share of what the declared braking takes off in one period brakes."""
 Times = NDArray[numpy.int64]
 
 
@@ -94,13 +94,15 @@ def _is_material(commands: Times, speeds: Floats, rate: float) -> bool:
 
 
 def _noise(track: Track, commands: Times, rate: float) -> float:
-    """Return by how much commands slowed the robot down before the hazard, as noise does."""
+    """Return by how much commands slowed the robot down before the hazard and took it back."""
     commands = commands[-_NOISE:]
-    if len(commands) < 2:
+    if len(commands) < 4:
         return 0.0
-    slowed = -numpy.diff(track.at(track.fastest, commands))
-    usual = rate * float(numpy.median(numpy.diff(commands))) / 1e9
-    return min(max(float(slowed.max()), 0.0), _OF_PERIOD * usual)
+    speeds = track.at(track.fastest, commands)
+    slowed, low = speeds[:-3] - speeds[1:-2], speeds[1:-2]
+    again = numpy.maximum(speeds[2:-1], speeds[3:]) - low
+    most = _OF_PERIOD * rate * float(numpy.median(numpy.diff(commands))) / 1e9
+    return float(slowed[(slowed <= most) & (again >= slowed / 2)].max(initial=0.0))
 
 
 def braked_until(series: MarginSeries, track: Track, commands: Times, rate: float,

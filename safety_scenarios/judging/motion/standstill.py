@@ -162,8 +162,17 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
     if not track.is_measured:
         left = max(left, track.way(track.fastest, settled_ns, end_ns) / _TO_AND_FRO)
     moved = numpy.maximum(track.fastest - slowest_pace(track, robot), 0.0)
-    return Creep(max(_net_way(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
+    return Creep(max(_farthest(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
                  left / span_s if span_s > 0 else 0.0)
+
+
+def _farthest(track: Track, from_ns: int, to_ns: int) -> float:
+    """Return how far it ever was from where it stood (m or rad)."""
+    net = numpy.abs(track.ways(from_ns, to_ns))
+    if not len(net):
+        return 0.0
+    return float((numpy.hypot(net[:, 0], net[:, 1]) + net[:, 2] * track.radius).max()
+                 if track.is_base else net.max())
 
 
 def _net_way(track: Track, from_ns: int, to_ns: int) -> float:

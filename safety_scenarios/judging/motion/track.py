@@ -184,7 +184,7 @@ class Track:
 
     def until(self, values: Floats) -> Floats:
         """Return what a value at each set-point has become when the next one comes."""
-        return numpy.append(values[1:], values[-1:]) if self.is_linear else values
+        return numpy.append(values[1:], values[-1:], axis=0) if self.is_linear else values
 
     def at(self, values: Floats, times_ns: NDArray[numpy.int64]) -> Floats:
         """Return a value just before each of some times; 0 before the first set-point."""
@@ -200,23 +200,36 @@ class Track:
 
     def way(self, values: Floats, from_ns: int, to_ns: int) -> float:
         """Return how far a speed leads in [``from_ns``, ``to_ns``]: its integral."""
+        means, spans_ns = self._means(values, from_ns, to_ns)
+        return float(means @ spans_ns) / 1e9
+
+    def ways(self, from_ns: int, to_ns: int) -> Floats:
+        """
+        Return how far each axis has come in [``from_ns``, ``to_ns``], at set-points and its end.
+
+        It has a row for each of them, and none where nothing moves.
+        """
+        means, spans_ns = self._means(self.velocity, from_ns, to_ns)
+        return numpy.cumsum(means * spans_ns[:, None], axis=0) / 1e9
+
+    def _means(self, values: Floats, from_ns: int, to_ns: int) -> tuple[Floats, Floats]:
+        """Return the mean of a value from set-point to set-point, and for how long (ns)."""
+        none = values[:0], numpy.zeros(0)
         if to_ns <= from_ns or not len(values):
-            return 0.0
+            return none
         first = max(0, int(self.times_ns.searchsorted(from_ns, side='right')) - 1)
         last = int(self.times_ns.searchsorted(to_ns))
-        if last <= first:
-            return 0.0
         means = values[first:last]
         if self.is_linear:
             means = (means + self.until(values)[first:last]) / 2
         if not means.any():  # it stands, as it mostly does where this is asked
-            return 0.0
+            return none
         edges = numpy.empty(last - first + 1)
         edges[:-1] = self.times_ns[first:last] - from_ns
         edges[0], edges[-1] = max(edges[0], 0.0), to_ns - from_ns
         if self.clock is not None:
             edges = self.clock.at((edges + from_ns).astype(numpy.int64)).astype(float)
-        return float(means @ (edges[1:] - edges[:-1])) / 1e9
+        return means, edges[1:] - edges[:-1]
 
     def most(self, values: Floats, from_ns: int, to_ns: int) -> tuple[float, int] | None:
         """Return the largest value in force in [``from_ns``, ``to_ns``] and since when (ns)."""

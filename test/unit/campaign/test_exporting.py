@@ -74,7 +74,7 @@ def test_a_pass_is_claimed_with_its_exact_one_sided_bound(items):
     whole, scenario = goals(items['passed'])
     assert (whole['status'], scenario['status']) == ('supported', 'supported')
     assert scenario['bound']['at_most'] == clopper_pearson(0, 2, sided='upper').high
-    assert scenario['bound']['n'] == 2 and '0 failures in 2 trials, at most 77.7 %' in \
+    assert scenario['bound']['n'] == 2 and '0 failures in 2 trials, at most 78 %' in \
         scenario['statement']
     assert items['passed']['undecided']['trials'] == 0
     told = ' '.join(one['statement'] for one in items['passed']['elements'])
