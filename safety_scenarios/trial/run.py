@@ -196,32 +196,36 @@ class _Player:
             self._onset_ns = max(self._onset_ns, moving.times_ns[-1]) if found else patience_ns
         phase_ns = round(trial.onset_phase * moving.period_ns)
         self._onset_ns += phase_ns
-        self._play_to_work(streams, moving, moving.times_ns[0] + trial.onset_delay_ns + phase_ns)
+        self._play_to_work(streams, moving, phase_ns)
         return True
 
-    def _play_to_work(self, streams: Iterable[Stream], moving: '_Moving', worked_ns: int) -> None:
+    def _play_to_work(self, streams: Iterable[Stream], moving: '_Moving', phase_ns: int) -> None:
         """
         Play to the onset, and on until the robot has worked for the drawn time and is at work.
 
         A blind controller so gains nothing by its rests. A robot of a kind that rests is waited
         for, as long as for the first motion in all, unless it rests for longer than its kind does.
 
-        :param worked_ns: when it would have worked for so long without a rest
+        :param phase_ns: by so much the onset is later than a command
         """
         robot = self._trial.scenario.body.robot
         rest_ns = 0 if robot is None else kind_of(robot).longest_rest_ns
         latest_ns = self._onset_ns + self._trial.nominal_timeout_ns
-        while True:
-            self._play(streams, self._onset_ns, moving.watch)
-            due_ns = min(latest_ns, self._onset_ns + rest_ns)
-            if not moving.is_met and not self._play(streams, due_ns, moving):
-                self._onset_ns = due_ns
-                return
-            due_ns = min(latest_ns, worked_ns + moving.rested_ns)
-            self._onset_ns = max(self._onset_ns, moving.times_ns[-1] if moving.is_met else 0)
-            if due_ns <= self._onset_ns or not rest_ns:
+        worked_ns = moving.times_ns[0] + self._trial.onset_delay_ns + phase_ns
+        self._play(streams, self._onset_ns, moving.watch)
+        while rest_ns:
+            at_work_ns = 0
+            if not moving.is_met:
+                rested_ns = min(latest_ns, self._onset_ns + rest_ns)
+                if not self._play(streams, rested_ns, moving):
+                    self._onset_ns = rested_ns
+                    return
+                at_work_ns = moving.times_ns[-1] + phase_ns
+            due_ns = min(latest_ns, max(worked_ns + moving.rested_ns, at_work_ns))
+            if due_ns <= self._onset_ns:
                 return
             self._onset_ns = due_ns
+            self._play(streams, self._onset_ns, moving.watch)
 
     def _play_changes(self, moving: '_Moving') -> None:
         """Show each harmless change in its time, and then again what was shown before it."""

@@ -288,6 +288,10 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str, limit: _Limit)
                     reason=text)
 
 
+_ON_TIME_NS = 50_000_000
+"""A hazard that was shown later than this makes the trial INCONCLUSIVE by itself."""
+
+
 def _ends_too_early(trial: JudgedTrial, latency: Latency, limit: _Limit) -> bool:
     """
     Return whether a reaction may have begun in time, and the rest of it was not observed.
@@ -299,7 +303,7 @@ def _ends_too_early(trial: JudgedTrial, latency: Latency, limit: _Limit) -> bool
         0 if observed is None else observed.uncertainty_ns)
     is_short, clear_ns = latency.observed_ns <= late_ns, trial.record.trial.all_clear_ns
     if trial.timeline.mark(ALL_CLEAR) is not None:  # it ends as planned, or in a bag before that
-        return is_short and (clear_ns is None or latency.observed_ns < clear_ns)
+        return is_short and (clear_ns is None or latency.observed_ns < clear_ns - _ON_TIME_NS)
     if is_short or reaction is None:
         return is_short
     series = trial.signals.margin_series(reaction.limits)

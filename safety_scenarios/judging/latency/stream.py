@@ -133,6 +133,11 @@ def _is_whole(events: Sequence[Event]) -> bool:
     return first is not None and counts == list(range(first, first + len(counts)))
 
 
+_SWAPPED, _ENOUGH = 2, 3
+"""Counts that are so near to each other may be those of one publisher, of which two messages came
+in another order: so many times they are of two."""
+
+
 def interleaved(record: TrialRecord) -> tuple[str, int] | None:
     """
     Return the topic on which two publishers take turns, and from when on (steady ns).
@@ -149,7 +154,7 @@ def interleaved(record: TrialRecord) -> tuple[str, int] | None:
 def _two_counts(events: Sequence[Event]) -> int | None:
     """Return from when (steady ns) commands have two counts: one is left and taken up again."""
     first_ns, last, left = 0, None, set[int]()
-    highest, falls = 0, 0
+    highest, falls, returns = 0, 0, 0
     for event in events:
         number = event.sequence
         if number is None or last is None or number == last + 1:
@@ -157,7 +162,9 @@ def _two_counts(events: Sequence[Event]) -> int | None:
             continue
         first_ns = first_ns or event.stamps.steady_ns
         if number - 1 in left or (falls and (number <= last or last <= highest < number)):
-            return first_ns
+            returns += 1 if 0 < abs(number - last) <= _SWAPPED else _ENOUGH
+            if returns >= _ENOUGH:
+                return first_ns
         if number <= last:
             highest, falls = last, falls + 1
         left.add(last)

@@ -72,6 +72,8 @@ class Recording:
 
 ARMED = 'armed'
 """Mark from which on the reference sensor is waited for."""
+_FEWEST = 3
+"""So many gaps between the same readings are those of a stream."""
 _PAUSE, _PAUSE_NS = 3.0, 100_000_000
 """A sensor was silent that sent nothing for more than so many of its usual gaps, and so long."""
 _OLDEST_HEADER_NS = 1_000_000_000
@@ -320,7 +322,7 @@ class OnsetWatch:
             return (f'{self._wanted.topic}: the message right before the edge is missing, or '
                     f'another publisher takes turns with the sensor')
         gap_ns = edge.stamps.steady_ns - before[0].stamps.steady_ns
-        if self._gaps and gap_ns > max(_PAUSE * median(self._gaps), _PAUSE_NS):
+        if len(self._gaps) >= _FEWEST and gap_ns > max(_PAUSE * median(self._gaps), _PAUSE_NS):
             return (f'{self._wanted.topic}: the sensor sent nothing for {gap_ns / 1e6:.0f} ms '
                     f'before the edge, after a message every '
                     f'{median(self._gaps) / 1e6:.0f} ms')
@@ -329,7 +331,7 @@ class OnsetWatch:
     def _off_ns(self, edge: Event, before: tuple[Event, bool | None] | None) -> int:
         """Return by how much an edge may be late: on its way, or as messages before it failed."""
         late_ns = self._late_ns(edge.stamps)
-        if before is None or not self._gaps:
+        if before is None or len(self._gaps) < _FEWEST:
             return late_ns
         gap_ns = edge.stamps.steady_ns - before[0].stamps.steady_ns
         return max(late_ns, round(gap_ns + self._late_ns(before[0].stamps) - median(self._gaps)))

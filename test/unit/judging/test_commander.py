@@ -15,7 +15,18 @@ from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.scenario.event import Event, OTHER_COMMANDER, STALL_BEGAN
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
-from unit.records import command, driving, END_MS, fault, hazard, NOMINAL_MS, reacting, record
+from unit.judging.test_stalls import HERE
+from unit.records import (
+    command,
+    driving,
+    END_MS,
+    fault,
+    hazard,
+    NOMINAL_MS,
+    reacting,
+    record,
+    stamps,
+)
 
 PASS, FAIL, INCONCLUSIVE, ERROR = (
     Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ERROR)
@@ -85,3 +96,12 @@ def test_counts_that_take_turns_tell_since_when_the_commander_is_unknown():
     assert not any('lost' in one.check and one.verdict is not PASS for one in result.findings)
     [mixed] = (one for one in result.findings if one.check == ONE_COMMANDER)
     assert mixed.at_ms == 1505
+
+
+def test_a_stall_that_was_reported_after_somebody_else_came_excuses_what_it_covers():
+    stalled = Event(kind='stall', name='simulator', text='stopped', stamps=stamps(1301), truth={
+        STALL_BEGAN: 1.301, 'ended': 1e-3, 'lost': 1.3})
+    drives_on = driving(NOMINAL_MS + 10, END_MS)
+    result = evaluate(record(drives_on, SCENARIO, extra=[stalled, other(1250, 1310)],
+                             measuring=HERE))
+    assert result.verdict is ERROR and verdict(result, WITHIN_BUDGET) is INCONCLUSIVE

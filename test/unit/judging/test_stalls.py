@@ -16,10 +16,10 @@ from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.findings.stall_findings import CHECK
 from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
-from safety_scenarios.judging.invariants.stop import Stop
+from safety_scenarios.judging.invariants.stop import Slow, Stop
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
-from safety_scenarios.scenario.body import AllClear, Silence
+from safety_scenarios.scenario.body import AllClear, Reaction, Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
@@ -213,6 +213,16 @@ def test_who_reacted_and_moves_again_is_excused_by_what_stalled_since_alone(
     result = judged(again, stall(from_ms, from_ms + 43, process), scenario=scenario)
     assert found(result, 'it stops').verdict is verdict
     assert judged(again, scenario=scenario).verdict is FAIL
+
+
+def test_one_flicker_of_the_reaction_does_not_end_the_excuses_by_later_stalls():
+    scenario = hazard(reaction=Reaction(signal='speed', at_most=0.3, hold_ms=200.0),
+                      invariants=[Slow(name='slow', signal='speed', at_most=0.5)])
+    again = [*driving(NOMINAL_MS + 10, 16), *driving(16, 260, 0.3), (260, 0.31),
+             *driving(310, 2000, 0.3), (2110, 0.8), *driving(2160, ALL_CLEAR_MS, 0.3),
+             *driving(ALL_CLEAR_MS + 10, END_MS)]
+    result = judged(again, stall(2005, 2100), scenario=scenario)
+    assert found(result, 'slow').verdict is INCONCLUSIVE
 
 
 def test_a_silence_is_no_motion_of_who_moves_again():

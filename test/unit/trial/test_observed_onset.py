@@ -204,7 +204,7 @@ def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
     ([*every(20, -690.0, -300.0), told(40.0, True)], 'sent nothing for 37'),
     ([*every(20, -690.0, -550.0), *every(20, -490.0, -300.0), told(40.0, True)],
      'sent nothing for 37'),
-    ([*every(20, -690.0, -630.0), told(40.0, True)], 'sent nothing for 690 ms'),
+    ([*every(20, -690.0, -600.0), told(40.0, True)], 'sent nothing for 670 ms'),
 ])
 def test_an_onset_that_nobody_knows_is_no_pass(sensor, why):
     found, result = judged(sensor)

@@ -89,6 +89,14 @@ def test_the_hazard_waits_until_an_arm_that_rests_is_at_work(rests_ms, later_ms)
     assert onset_ms(ran(rests)) == 550, 'a base works without rests'
 
 
+def test_after_a_rest_the_hazard_comes_in_time_and_not_in_the_past():
+    """Three commands are waited for until 2050 ms, half a second before the arm works again."""
+    def rare(t_ms, heard):
+        return {50: 0.8, 1050: 0.8, 2050: 0.8, 2100: 0.0, 2600: 0.8}.get(t_ms)
+    arm = hazard(robot=RobotModel(kind='arm', max_speed=1.0, joints=('shoulder',)))
+    assert onset_ms(ran(rare, arm, onset_phase=0.1)) == 2700.0
+
+
 @for_each('spoken', [1, 2])
 @for_each('phase', [0.0, 0.5])
 def test_a_controller_that_speaks_no_more_is_shown_the_hazard_when_patience_ends(spoken, phase):

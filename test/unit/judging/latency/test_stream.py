@@ -130,7 +130,8 @@ def test_a_loss_in_a_benign_variant_counts_from_its_event():
     ((1, 2, 3), None), ((1, 7, 8), None), ((1, 50, 2, 51, 3), 1), ((1, 1, 1), 1),
     ((None, None), None), ((1, None, 2), None), ((7, 8, 9, 1, 2, 3), None),
     ((7, 8, 1, 9, 10), 2), ((7, 8, 1, 2, 10), 2), ((7, 8, 30, 31, 9, 10), 2),
-    ((7, 9, 10, 3, 4, 5), None), ((7, 8, 1, 4, 5, 7, 8, 9), None), ((7, 8, None, 1, 9), 3)])
+    ((7, 9, 10, 3, 4, 5), None), ((0, 1, 2, 4, 3, 5, 6), None),
+    ((7, 8, 1, 4, 5, 7, 8, 9), None), ((7, 8, None, 1, 9), 3)])
 def test_two_publishers_show_by_a_count_that_is_left_and_taken_up_again(numbers, place):
     """One fall is a publisher that was made anew."""
     events = said(*numbers)

@@ -54,7 +54,7 @@ def test_the_judge_decides_what_only_it_can(tmp_path, server, scenario, reply, v
     campaign = run(tmp_path, scenario, server)
     assert campaign.trials[0]['verdict'] == verdict
     assert campaign.summary.exit_code == code
-    assert campaign.trials[0]['failure_class'] == ('B' if verdict == 'FAIL' else 'none')
+    assert campaign.trials[0]['failure_class'] == ('A' if verdict == 'FAIL' else 'none')
 
 
 def test_a_satisfied_judge_does_not_save_a_controller_that_fails(tmp_path, server, scenario):

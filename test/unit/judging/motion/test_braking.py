@@ -121,6 +121,19 @@ def test_noise_right_before_a_braking_is_not_its_beginning(noise, first):
     assert judged(commands).latency.reaction.steady_ns == 300_000_000
 
 
+@for_each('every_ms', [50.0, 100.0, 140.0])
+def test_a_bend_before_the_hazard_is_no_noise(every_ms):
+    """It slows down once and speeds up again, and begins to brake by less than declared."""
+    commands, speed = [], 0.8
+    for t_ms, _ in driving(NOMINAL_MS + 10, ALL_CLEAR_MS, every_ms=every_ms):
+        is_first = speed == 0.8 and t_ms >= 300.0
+        speed = max(0.5, speed - 0.2) if -450.0 <= t_ms < -250.0 else min(0.8, speed + 0.2) \
+            if t_ms < 300.0 else max(0.0, speed - (0.45 if is_first else 1.5) * every_ms / 1e3)
+        commands.append((t_ms, speed))
+    begins_ms = next(t_ms for t_ms, _ in commands if t_ms >= 300.0)
+    assert judged(commands).latency.reaction.steady_ns == pytest.approx(begins_ms * 1e6)
+
+
 def test_one_tap_on_the_brake_is_not_the_beginning_of_a_late_stop():
     tap = [*driving(NOMINAL_MS + 10, 100.0), *driving(100.0, 900.0, 0.79),
            *driving(900.0, ALL_CLEAR_MS, 0.0)]
