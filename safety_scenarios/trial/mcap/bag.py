@@ -8,7 +8,8 @@ Nothing was published by us: the hazard begins when a declared predicate on a re
 true, and ends when it is false again or after the scenario's all-clear. Where the recording does
 not tell when that was, it is refused. Times are those at which the recorder received the messages,
 so that latencies carry the uncertainty of no calibration. Added is by how much the onset may have
-been earlier than its message was recorded: by its header, and by the pause before it.
+been earlier than its message was recorded: by its header, and by the pause before it. Added is
+also by how much the recorder's clock may have been set back, where one topic lags.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -129,13 +130,14 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
         raise TraceError(f'{path}: {error}') from None
     events.sort(key=lambda event: event.stamps.steady_ns)
     hazard = _hazard(path, events, onset, names, ros)
-    off_ms = UNCALIBRATED_MS + hazard.observed.uncertainty_ns / 1e6
+    off_ms = UNCALIBRATED_MS + (hazard.observed.uncertainty_ns + files.set_back_ns) / 1e6
     critical_ms = trial.scenario.latency_budget.critical_ms
     if off_ms >= critical_ms:
         raise TraceError(
             f'{path}: {onset.topic}: the message that shows the hazard was recorded late, or '
-            f'after a pause, so that the onset is known within {off_ms:.0f} ms alone, expected '
-            f'less than critical_ms {critical_ms:g}: nothing could pass')
+            f'after a pause, or one topic lags behind another, so that the latency is known '
+            f'within {off_ms:.0f} ms alone, expected less than critical_ms {critical_ms:g}: '
+            f'nothing could pass')
     return TrialRecord(
         trial=trial, events=tuple(_marked(events, hazard)),
         measuring=Measuring(uncertainty_ms={'callback': off_ms}))

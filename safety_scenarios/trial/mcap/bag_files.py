@@ -5,8 +5,11 @@
 The messages of a rosbag2 that somebody else recorded, in the order in which they were written.
 
 Every message of every file is read, whatever ``metadata.yaml`` or an index says of it. A bag is
-refused where its files and what they say of themselves disagree. Where times go back, the clock
-of the recorder was set back, and what came later stands before what it answers.
+refused where its files and what they say of themselves disagree. Where the times of one topic go
+back, the clock of the recorder was set back, and what came later stands before what it answers.
+Those of different topics also interleave in a healthy bag: the recorder stamps a message when it
+arrives, and writes it when its executor takes it, so that after a stall one topic lags. A clock
+that was set back by less than a topic's period looks the same, and makes latencies uncertain.
 """
 
 from collections import Counter
@@ -14,7 +17,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-import shutil
 import sqlite3
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,7 +28,7 @@ try:
     from mcap import records
     from safety_scenarios.trial.mcap.cdr import Codec
     from safety_scenarios.trial.mcap.definitions import codec_of, interface
-    from safety_scenarios.trial.mcap.reading import records_of
+    from safety_scenarios.trial.mcap.reading import MAX_UNPACKED, records_of
     import zstandard
 except ImportError as error:
     raise MissingDependencyError('reading a bag', 'rosbags',
@@ -42,6 +44,11 @@ _SUFFIXES = ('.mcap', '.db3')
 _COMPRESSED = '.zstd'
 _REORDERED_NS = 10_000_000
 """By so much messages may be written in another order than they came: less than U."""
+_MAX_LAG_NS = 200_000_000
+"""By so much a message may be earlier than one on another topic that was written before it."""
+_MAX_FILE = 10_000_000_000
+"""Bytes of a file that was compressed as a whole; they need as much space on the disk."""
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,9 @@ class BagFiles:
     :ivar channels: in the order in which they were found
     :ivar first_ns: topic to the time of its earliest message; none without a message
     :ivar disorder: why the order of the messages is unknown, on whatever topic; empty: it is not
+    :ivar set_back_ns: by so much the recorder's clock may have been set back where one topic lags
+        behind another: the sum of the largest lag and of the largest pause without a message on
+        any topic, as the one before the step is unknown; 0: no topic lags
     :raises TraceError: no bag, damaged, or without messages that it counts, or with more of them
     """
 
@@ -100,25 +110,34 @@ class BagFiles:
             self.channels: list[Channel] = []
             self.first_ns: dict[str, int] = {}
             self.disorder = ''
+            self.set_back_ns = 0
             self._check()
 
     def messages(self, channels: Collection[Channel]) -> Iterator[Written]:
         """Yield the messages of some channels, in the order in which they were written."""
         with _readable():
+            is_packed = str(self._metadata.get('compression_mode', '')).lower() == 'message'
             for _, channel, at_ns, raw in self._written():
                 if channel in channels:
-                    yield channel, at_ns, raw
+                    yield channel, at_ns, _unpack(channel, raw) if is_packed else raw
 
     def _check(self) -> None:
         """Read everything, to find a clock that was set back and to refuse what is incomplete."""
         latest_ns, latest_of, counts = 0, '', Counter[str]()
+        latest_on, lag_ns, pause_ns = dict[str, int](), 0, 0
         found = dict[Channel, None]()
         for file, channel, at_ns, _ in self._written(found):
             counts[channel.topic] += 1
             self.first_ns[channel.topic] = min(at_ns, self.first_ns.get(channel.topic, at_ns))
             if channel.encoding != CDR:
                 continue  # the recorder of ROS has not written it
-            if latest_ns - at_ns > _REORDERED_NS and not self.disorder:
+            if channel.topic in latest_on:  # else it begins here, and no pause ends
+                pause_ns = max(pause_ns, at_ns - latest_ns)
+            own_ns = max(at_ns, latest_on.get(channel.topic, at_ns))
+            latest_on[channel.topic] = own_ns
+            lag_ns = max(lag_ns, latest_ns - at_ns)
+            if (own_ns - at_ns > _REORDERED_NS or latest_ns - at_ns > _MAX_LAG_NS) \
+                    and not self.disorder:
                 self.disorder = (
                     f'{file}: got a message on {channel.topic} '
                     f'{(latest_ns - at_ns) / 1e6:.0f} ms before the one on {latest_of} that was '
@@ -126,6 +145,8 @@ class BagFiles:
                     f'lists the files in another order, so that no latency can be told')
             if at_ns >= latest_ns:
                 latest_ns, latest_of = at_ns, channel.topic
+        if lag_ns > _REORDERED_NS:
+            self.set_back_ns = lag_ns + pause_ns
         listed = self._metadata.get('topics_with_message_count', ())
         expected = Counter[str]()
         for one in listed:
@@ -145,17 +166,16 @@ class BagFiles:
     def _written(self, found: dict[Channel, None] | None = None) -> \
             Iterator[tuple[str, Channel, int, bytes]]:
         """
-        Yield the file of each message, its channel, its time, and itself.
+        Yield the file of each message, its channel, its time, and itself, compressed or not.
 
         :param found: gets every channel, also those without a message
         """
         found = {} if found is None else found
-        is_packed = str(self._metadata.get('compression_mode', '')).lower() == 'message'
         for file in self._files:
             with _unpacked(file) as plain:
                 read = _in_mcap if plain.suffix == '.mcap' else _in_sqlite
                 for channel, at_ns, raw in read(plain, found):
-                    yield file.name, channel, at_ns, _unpack(raw) if is_packed else raw
+                    yield file.name, channel, at_ns, raw
 
 
 @contextmanager
@@ -225,13 +245,22 @@ def _unpacked(file: Path) -> Iterator[Path]:
     with TemporaryDirectory() as folder:
         plain = Path(folder) / file.name.removesuffix(_COMPRESSED)
         with file.open('rb') as packed, plain.open('wb') as out:
-            shutil.copyfileobj(zstandard.ZstdDecompressor().stream_reader(
-                packed, read_across_frames=True), out)
+            reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+            while block := reader.read(_BLOCK):
+                if out.tell() + len(block) > _MAX_FILE:
+                    raise TraceError(f'{file.name}: got more than {_MAX_FILE / 1e9:g} GB when '
+                                     f'unpacked, expected at most that much. Cut out what is '
+                                     f'judged, as with ros2 bag convert')
+                out.write(block)
         yield plain
 
 
-def _unpack(raw: bytes) -> bytes:
-    return zstandard.ZstdDecompressor().decompressobj().decompress(raw)
+def _unpack(channel: Channel, raw: bytes) -> bytes:
+    plain = zstandard.ZstdDecompressor().stream_reader(raw).read(MAX_UNPACKED + 1)
+    if len(plain) > MAX_UNPACKED:
+        raise TraceError(f'{channel.topic}: got a message of more than {MAX_UNPACKED / 1e6:g} MB '
+                         f'when unpacked, expected at most that much')
+    return plain
 
 
 def _in_mcap(file: Path, found: dict[Channel, None]) -> Iterator[Written]:

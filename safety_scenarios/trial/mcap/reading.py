@@ -9,15 +9,16 @@ other form of quality of service Humble cannot read).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 import struct
 from typing import Any, get_args
 
+import lz4.frame
 from mcap import records
 from mcap.exceptions import EndOfFile
 from mcap.reader import make_reader
-from mcap.stream_reader import StreamReader
+from mcap.stream_reader import breakup_chunk, StreamReader
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.scenario.event import Event, Stamps
@@ -28,6 +29,7 @@ from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
 from safety_scenarios.trial.mcap.definitions import codec_of
 from safety_scenarios.trial.plan_data import from_text, Loss
 import yaml
+import zstandard
 
 _VERSION = 5
 """Of the format of ``metadata.yaml``."""
@@ -70,6 +72,9 @@ def metadata(file: str, topics: Iterable[Topic], first_ns: int, last_ns: int) ->
         'compression_format': '', 'compression_mode': '', 'relative_file_paths': [file],
         'files': [{'path': file, **span}]}}, sort_keys=False)
 
+
+MAX_UNPACKED = 256_000_000
+"""Bytes of one chunk of a file, or of one message, that was compressed."""
 
 FORMAT = 1
 """Of the events; one that readers of this version cannot read gets the next."""
@@ -227,10 +232,16 @@ def record_sha256_in(path: Path) -> str:
 
 def records_of(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
     """Yield the records of a file, each checked by the checksum of its chunk."""
-    found = StreamReader(stream, validate_crcs=True).records
+    found = StreamReader(stream, emit_chunks=True, validate_crcs=True).records
     while True:
         try:
             record = next(found, None)
+            if record is None:
+                return
+            inside = breakup_chunk(_unpacked(record), validate_crc=True) \
+                if isinstance(record, records.Chunk) else [record]
+        except TraceError:
+            raise
         except (EndOfFile, struct.error):
             if partial:
                 return
@@ -239,6 +250,21 @@ def records_of(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
         except Exception as error:  # whatever a damaged file makes the libraries raise
             raise TraceError(f'the file is damaged: {in_words(error):.200}') \
                 from error
-        if record is None:
-            return
-        yield record
+        yield from inside
+
+
+def _unpacked(chunk: records.Chunk) -> records.Chunk:
+    """Return a chunk that is not compressed; a small one can hold more than there is memory."""
+    size = chunk.uncompressed_size
+    if chunk.compression not in ('zstd', 'lz4'):
+        return chunk
+    if size > MAX_UNPACKED:
+        raise TraceError(f'got a chunk of {size / 1e6:.0f} MB when unpacked, expected at most '
+                         f'{MAX_UNPACKED / 1e6:g}. Write the file anew with smaller chunks')
+    data = zstandard.ZstdDecompressor().stream_reader(chunk.data).read(size + 1) \
+        if chunk.compression == 'zstd' else \
+        lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=size + 1)
+    if len(data) != size:
+        raise TraceError(f'the file is damaged: a chunk holds other than the {size} bytes that '
+                         f'it counts itself')
+    return replace(chunk, compression='', data=data)

@@ -9,9 +9,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mcap.records import Chunk
 from mcap.writer import CompressionType, Writer
 import pytest
-from rosbags.rosbag2 import StoragePlugin
+from rosbags.rosbag2 import CompressionMode, StoragePlugin
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, TraceError
@@ -19,11 +20,13 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.blocks.onset import BagBlock
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.mcap import bag_files, reading
 from safety_scenarios.trial.mcap.definitions import interface
 from safety_scenarios.trial.mcap.played_bag import read_recording
 from safety_scenarios.trial.mcap.reading import QOS
 from unit.campaign.test_bags_untold import bag, near, NEAR_YAML, stops
 import yaml
+import zstandard
 
 BEGIN_MS, ONSET_MS, GONE_MS, END_MS = 1_700_000_000_000, 3000, 9000, 10000
 NEAR = '/scan:ranges:min<=2.0'
@@ -165,12 +168,55 @@ def test_files_in_another_order_tell_no_latency(tmp_path):
     assert list(times(path)) == sorted(times(path))
 
 
-@pytest.mark.parametrize('beside', [(), [Sent(
-    t_ms, '/imu', 'std_msgs/msg/Bool', encoded('std_msgs/msg/Bool', {'data': True}))
-    for t_ms in range(3, END_MS, 10)]])
-def test_a_clock_that_was_set_back_by_less_than_the_commands_are_apart_is_seen(tmp_path, beside):
-    sent = sorted([*heard(510, 100), *beside], key=itemgetter(0))
-    assert SET_BACK in refusal(write(tmp_path / 'a.mcap', set_back(sent, 3300, 50 + 55)))
+def test_a_clock_that_was_set_back_by_as_much_as_slow_topics_pause_is_refused(tmp_path):
+    path = write(tmp_path / 'a.mcap', set_back(heard(510, 500), 3300, 500))
+    assert 'known within 515 ms' in refusal(path)
+
+
+def imu(every_ms: int = 10) -> list[Sent]:
+    raw = encoded('std_msgs/msg/Bool', {'data': True})
+    return [Sent(t_ms, '/imu', 'std_msgs/msg/Bool', raw) for t_ms in range(3, END_MS, every_ms)]
+
+
+@pytest.mark.parametrize(('by_ms', 'lag_ms'), [(97, 12), (105, 20)])
+def test_a_clock_that_was_set_back_by_less_than_the_commands_are_apart_passes_nobody(
+        tmp_path, by_ms, lag_ms):
+    """The robot stops after 515 ms: the pause before the step (85 ms) is as unknown as it."""
+    result = judged(write(tmp_path / 'a.mcap', set_back(heard(510, 100), 3300, by_ms)))
+    assert result.latency and result.latency.reaction
+    assert result.latency.reaction.judged_ns == (515 - by_ms) * 1_000_000
+    assert result.latency.reaction.uncertainty_ns == (15 + 85 + lag_ms) * 1_000_000
+    assert reaction(result).verdict.value == 'INCONCLUSIVE'
+
+
+@pytest.mark.parametrize(('every_ms', 'beside', 'from_ms', 'by_ms'), [
+    (100, imu(), 3300, 105), (100, imu(50), 3300, 105), (500, [], 3010, 280)])
+def test_a_clock_that_was_set_back_is_seen_by_a_quick_topic_or_a_large_step(
+        tmp_path, every_ms, beside, from_ms, by_ms):
+    sent = sorted([*heard(510, every_ms), *beside], key=itemgetter(0))
+    assert SET_BACK in refusal(write(tmp_path / 'a.mcap', set_back(sent, from_ms, by_ms)))
+
+
+def stalled(sent: Iterable[Sent], at_ms: float, for_ms: float) -> list[Sent]:
+    """Return messages as written after a stall by an executor that takes one of each topic."""
+    late = [one for one in sent if at_ms <= one.t_ms < at_ms + for_ms]
+    turn = Counter[str]()
+    turns = {id(one): turn.update([one.topic]) or turn[one.topic] for one in late}
+    late.sort(key=lambda one: turns[id(one)])
+    return [one for one in sent if one.t_ms < at_ms] + late + [
+        one for one in sent if one.t_ms >= at_ms + for_ms]
+
+
+@pytest.mark.parametrize(('for_ms', 'lag_ms', 'pause_ms'), [
+    (30, 0, 0), (60, 27, 35), (120, 67, 35)])
+def test_a_recorder_that_stalled_writes_topics_out_of_order_and_is_no_clock_that_was_set_back(
+        tmp_path, for_ms, lag_ms, pause_ms):
+    sent = stalled(sorted([*heard(100), *imu()], key=itemgetter(0)), 3095, for_ms)
+    result = judged(write(tmp_path / 'a.mcap', sent))
+    assert result.latency and result.latency.reaction
+    assert result.latency.reaction.judged_ns == 115_000_000
+    assert result.latency.reaction.uncertainty_ns == (15 + lag_ms + pause_ms) * 1_000_000
+    assert reaction(result).verdict.value == 'PASS'
 
 
 def test_a_second_controller_in_another_channel_is_seen(tmp_path):
@@ -236,6 +282,43 @@ def test_a_bag_that_ends_while_the_robot_brakes_fails_nobody(tmp_path):
     sent = [drive(one.t_ms, max(0.1, 0.8 - (one.t_ms - 3100) / 1000)) if one.topic == '/cmd_vel'
             and one.t_ms > 3100 else one for one in heard(5000, end_ms=3750)]
     assert reaction(judged(write(tmp_path / 'a.mcap', sent))).verdict.value == 'INCONCLUSIVE'
+
+
+def packed(sent: Iterable[Sent]) -> list[Sent]:
+    return [one._replace(raw=zstandard.compress(one.raw)) for one in sent]
+
+
+@pytest.mark.parametrize(('topic', 'refused'), [('/notes', ''), ('/cmd_vel', '/cmd_vel: got a m')])
+def test_a_message_that_unpacks_to_more_than_there_is_memory_is_never_unpacked(
+        tmp_path, monkeypatch, topic, refused):
+    monkeypatch.setattr(bag_files, 'MAX_UNPACKED', 1_000_000)
+    sent = [*heard(600), drive(END_MS, 0.8)._replace(topic=topic, raw=bytes(2_000_000))]
+    path = folder(tmp_path / 'bag', {'a_0.mcap': packed(sent)}, compression_mode='MESSAGE')
+    if refused:
+        assert f'{refused}essage of more than 1 MB when unpacked' in refusal(path)
+    else:
+        latency = judged(path).latency
+        assert latency and latency.judged_ns == 615_000_000
+
+
+@pytest.mark.parametrize('compression', [CompressionType.LZ4, CompressionType.ZSTD])
+@pytest.mark.parametrize(('counts', 'refused'), [
+    (None, 'got a chunk of 2 MB when unpacked, expected at most 1'),
+    (20_000, 'holds other than the 20000 bytes that it counts')])
+def test_a_chunk_that_unpacks_to_more_than_there_is_memory_is_refused(
+        tmp_path, monkeypatch, compression, counts, refused):
+    monkeypatch.setattr(reading, 'MAX_UNPACKED', 1_000_000)
+    whole = Chunk.write
+    monkeypatch.setattr(Chunk, 'write', lambda self, stream: whole(Chunk(
+        **{**vars(self), 'uncompressed_size': counts or self.uncompressed_size}), stream))
+    sent = drive(20, 0.8)._replace(raw=bytes(2_000_000))
+    assert refused in refusal(write(tmp_path / 'a.mcap', [sent], compression))
+
+
+def test_a_file_that_unpacks_to_more_than_there_is_disk_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(bag_files, '_MAX_FILE', 10_000)
+    path = bag(tmp_path, near, stops(100), compressed=CompressionMode.FILE)
+    assert '.zstd: got more than 1e-05 GB when unpacked' in refusal(path)
 
 
 @pytest.mark.parametrize('compression', list(CompressionType))
