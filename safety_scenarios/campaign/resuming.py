@@ -236,7 +236,7 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
     if flaws or unread:
         raise TraceError(
             f'{folder}: cannot be resumed: {"; ".join((flaws or [*unread.values()])[:_MOST])}. '
-            + ('Nothing that was kept can be relied on: run the campaign again' if flaws else
+            + ('Put back what is missing or was changed, or run the campaign again' if flaws else
                f'Put {ids([*unread])} back from a copy, or run campaign repair {folder}: its '
                f'files are set aside, it is an ERROR for ever, and the campaign can be resumed'))
 

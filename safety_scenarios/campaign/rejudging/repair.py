@@ -148,15 +148,16 @@ def keep_lines(folder: Path, lines: Iterable[bytes]) -> None:
 
 def unreadable(folder: Path, found: Rejudging) -> Mapping[str, str]:
     """
-    Return each trial whose record or recording is missing or damaged, and what is wrong.
+    Return each trial whose record is missing or damaged, and what is wrong.
 
-    A whole record that does not fit is none of them: what it does not fit may have been changed.
+    One without its recording alone is none of them: its record gives its result, maybe a FAIL. A
+    whole record that does not fit is none of them: what it does not fit may have been changed.
     """
     judged = {trial.before.trial_id for trial in found}
-    return {flaw.trial_id: str(flaw) for flaw in reversed(found.flaws) if flaw.trial_id and (
-        flaw.place == f'{RECORDINGS}/{flaw.trial_id}' or flaw.trial_id not in judged
-        and flaw.place.startswith(journal_path(flaw.trial_id))
-        and _is_damaged(folder / journal_path(flaw.trial_id)))}
+    return {flaw.trial_id: str(flaw) for flaw in reversed(found.flaws) if flaw.trial_id
+            and flaw.trial_id not in judged
+            and flaw.place.startswith(journal_path(flaw.trial_id))
+            and _is_damaged(folder / journal_path(flaw.trial_id))}
 
 
 def _is_damaged(journal: Path) -> bool:

@@ -137,6 +137,25 @@ def test_a_record_that_is_missing_behind_its_line_is_not_replaced_by_another(who
     assert (folder / 'damaged' / name / TRIALS).read_text() == f'{first}\n'
 
 
+def without_end(folder):
+    for name in ('campaign.json', 'manifest.json'):
+        (folder / name).unlink()
+    return folder
+
+
+def test_a_failure_that_lost_only_its_recording_stays_a_failure(tmp_path):
+    folder, given = tmp_path / 'run', {'controller': 'late', 'record': ('mcap',)}
+    campaign(folder, trials=1, scenarios=('SCN-R-101',), outputs=(), **given)
+    shutil.rmtree(without_end(folder) / 'recordings')
+    next((folder / 'traces').rglob('*.t0.json.gz')).unlink()
+    with pytest.raises(TraceError, match='expected the recording of the trial.*Put back'):
+        go_on(folder, outputs=())
+    found, done = repair(folder)
+    assert found.summary.verdicts == {'FAIL': 1} and found.summary.exit_code == 1
+    assert len(done) == 1 and 'written again from the record' in done[0]
+    assert not (folder / 'damaged').exists()
+
+
 @pytest.mark.parametrize('lines', [0, 6])
 def test_a_trace_that_a_crash_has_lost_is_written_again(whole, tmp_path, lines):
     folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
