@@ -156,6 +156,21 @@ def test_a_failure_that_lost_only_its_recording_stays_a_failure(tmp_path):
     assert not (folder / 'damaged').exists()
 
 
+def test_a_repair_that_is_cut_off_has_noted_what_it_was_setting_aside(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 6)
+    journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
+    journal.write_bytes(b'')
+    name = journal.name.removesuffix('.events.jsonl.gz')
+    in_the_way = folder / 'damaged' / name / journal.name
+    in_the_way.mkdir(parents=True)
+    with pytest.raises(OSError):
+        repair(folder)
+    noted = f'{name}: ERROR: its record cannot be relied on'
+    assert noted in (folder / 'repairs.jsonl').read_text()
+    in_the_way.rmdir()
+    assert repair(folder)[0].summary.repaired[-1].count(noted) == 1
+
+
 @pytest.mark.parametrize('lines', [0, 6])
 def test_a_trace_that_a_crash_has_lost_is_written_again(whole, tmp_path, lines):
     folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
