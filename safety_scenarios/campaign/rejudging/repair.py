@@ -29,7 +29,7 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import TraceError
-from safety_scenarios.judging.evaluate import evaluate, not_run
+from safety_scenarios.judging.evaluate import evaluate, record_lost
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
@@ -221,9 +221,8 @@ def _set_aside(folder: Path, found: Rejudging) -> Sequence[str]:
 
 def set_aside(folder: Path, trials: Iterable[Trial]) -> Mapping[str, TrialResult]:
     """Return trials whose records were set aside, and the result that each has for ever."""
-    return {trial.trial_id: not_run(trial, TraceError(
-        f'it was run, and its record cannot be relied on: see {REPAIRS} and '
-        f'{DAMAGED}/{trial.trial_id}')) for trial in trials
+    return {trial.trial_id: record_lost(
+        trial, f'{REPAIRS} and {DAMAGED}/{trial.trial_id}') for trial in trials
         if (folder / DAMAGED / trial.trial_id).exists()}
 
 
