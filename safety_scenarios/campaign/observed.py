@@ -16,7 +16,7 @@ from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided
 from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import TraceError
-from safety_scenarios.judging.findings.observation import has_begun
+from safety_scenarios.judging.findings.observation import has_record, was_run
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
@@ -109,6 +109,11 @@ class ObservedCampaign(Campaign):
         self._counts: Counter[str] = Counter()
         self._failures: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
+        known = [one for one in (*kept.values(), *finished.values())
+                 if was_run(one) and not one.warmup]
+        aside = {one.scenario_id for one in known if not has_record(one)}
+        self._known = Counter(one.scenario_id for one in known if one.scenario_id in aside)
+        """Results to come of scenarios in which a record was set aside: none may be left out."""
         self._live = ''
         """The trial whose events the observers' sinks have taken while it ran."""
 
@@ -162,7 +167,7 @@ class ObservedCampaign(Campaign):
             self.results.append(done.result)
         if interrupted:
             raise KeyboardInterrupt
-        if done.began and not done.result.warmup:
+        if was_run(done.result) and not done.result.warmup:
             self._ask(done.result)
 
     def keep(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
@@ -179,7 +184,7 @@ class ObservedCampaign(Campaign):
             result = self._kept.get(name, self._finished.get(name))
             if result is None:
                 continue
-            began = has_begun(result)
+            began = has_record(result)
             if began and task.wants.preflight and task.setup.link_plugin.is_repeatable:
                 again.append(replace(task, wants=Wants(preflight=True), is_counted=False))
             if name in self._kept:
@@ -197,7 +202,7 @@ class ObservedCampaign(Campaign):
         if result is None or folder is None:
             return None
         path, nothing = folder / journal_path(name), TrialRecord(trial=task.trial, events=())
-        began = has_begun(result)
+        began = has_record(result)
         record = read_journal(path, registry.resolve) if began and task.wants.extracts else nothing
         return TrialDone(
             path if began else None, result, nothing, began, written=hashed_files(folder, name),
@@ -218,16 +223,18 @@ class ObservedCampaign(Campaign):
                 if observer.extract is None:
                     _tell(observer, done, is_live=False)
             self.results.append(result)
-        if began and not result.warmup:
+        if was_run(result) and not result.warmup:
             self._ask(result)
 
     def _ask(self, result: TrialResult) -> None:
         """Let the sequential test decide about the scenario, which may be over by that."""
         scenario_id = result.scenario_id
+        self._known[scenario_id] -= result.trial_id in self._kept \
+            or result.trial_id in self._finished
         self._counts[scenario_id] += 1
         self._failures[scenario_id] += result.verdict is not Verdict.PASS
         decision = self._decide(self._failures[scenario_id], self._counts[scenario_id])
-        if decision is not None:
+        if decision is not None and self._known[scenario_id] <= 0:
             self.stopped_early[scenario_id] = decision
             self.saved += self._waiting[scenario_id]
 

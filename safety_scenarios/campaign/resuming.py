@@ -51,7 +51,7 @@ from safety_scenarios.campaign.rejudging.repair import (
 from safety_scenarios.campaign.statistics.sequential import decide_by
 from safety_scenarios.errors import counted, SettingsError, TraceError
 from safety_scenarios.formats.portable_names import portable
-from safety_scenarios.judging.findings.observation import has_begun, is_interrupted
+from safety_scenarios.judging.findings.observation import is_interrupted, was_run
 from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import FRESH, RunSettings
@@ -236,7 +236,7 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
     if flaws or unread:
         raise TraceError(
             f'{folder}: cannot be resumed: {"; ".join((flaws or [*unread.values()])[:_MOST])}. '
-            + ('Nothing that was kept can be relied on: run the campaign again' if flaws else
+            + ('Put back what is missing or was changed, or run the campaign again' if flaws else
                f'Put {ids([*unread])} back from a copy, or run campaign repair {folder}: its '
                f'files are set aside, it is an ERROR for ever, and the campaign can be resumed'))
 
@@ -289,7 +289,7 @@ def _kept(plan: CampaignPlan, lines: Mapping[str, Line]) -> Sequence[str]:
     decided, made, failed = set[str](), Counter[str](), Counter[str]()
     for trial in plan.trials:
         name, scenario_id = trial.trial_id, trial.scenario.id
-        if scenario_id in decided:
+        if scenario_id in decided and name not in lines:
             continue
         if name not in lines or is_interrupted(lines[name].result):
             if not plan.setup.begins_anew:
@@ -297,9 +297,10 @@ def _kept(plan: CampaignPlan, lines: Mapping[str, Line]) -> Sequence[str]:
             return kept
         kept.append(name)
         result = lines[name].result
-        if has_begun(result) and not result.warmup:
+        if was_run(result) and not result.warmup:
             made[scenario_id] += 1
             failed[scenario_id] += result.verdict is not Verdict.PASS
+            decided.discard(scenario_id)  # a failed trial whose record was set aside can be early
             if decide(failed[scenario_id], made[scenario_id]) is not None:
                 decided.add(scenario_id)
     return kept

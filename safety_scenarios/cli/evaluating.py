@@ -193,7 +193,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         if any(trial.is_of_another_version for trial in found) else 'to the byte'
     of = counted(found.summary.planned, 'result is', 'results are')
     echo(f'{same} of {of} unchanged, {how}'
-         + (f'; {counted(skipped, "trial")} never began, and not judged' if skipped else ''))
+         + (f'; {counted(skipped, "trial")} without a record, not judged' if skipped else ''))
     _tell(found)
     _tell_ci(found, junit, folder)
     screen.print(verdict_line(found.summary))

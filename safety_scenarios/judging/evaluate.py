@@ -172,6 +172,16 @@ def not_run(trial: Trial, error: BaseException) -> TrialResult:
                    [observation.not_run(error)], None)
 
 
+def record_lost(trial: Trial, where: str) -> TrialResult:
+    """
+    Return the result of a trial that was run, and whose record is damaged or missing.
+
+    :param where: names what is left of it
+    """
+    return _result(JudgedTrial.of(TrialRecord(trial=trial, events=())),
+                   [observation.record_lost(where)], None)
+
+
 def unbound(trial: Trial) -> TrialResult:
     """Return the result of a trial of a scenario that nothing binds to what is here."""
     body = trial.scenario.body

@@ -63,7 +63,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.evidence import doubted
-from safety_scenarios.judging.findings.observation import COULD_BE_RUN
+from safety_scenarios.judging.findings.observation import COULD_BE_RUN, RECORD_KEPT, was_run
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
@@ -97,7 +97,7 @@ class Rejudged:
     identical: bool
     """To the byte; for a result of another version apart from its wording."""
     judged: bool = True
-    """False: the trial could never begin, so that there is no record to judge."""
+    """False: the trial never began, or its record was set aside: there is none to judge."""
     is_of_another_version: bool = False
     """Whether another version wrote the result: its wording is not compared."""
     trial: Trial | None = None
@@ -106,7 +106,7 @@ class Rejudged:
 
 @dataclass(frozen=True)
 class Rejudging:
-    """All trials of a folder that have a record or never began, and what is wrong with it."""
+    """All trials of a folder that have a record or need none, and what is wrong with it."""
 
     trials: tuple[Rejudged, ...]
     flaws: tuple[Flaw, ...]
@@ -178,10 +178,10 @@ def told(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
     return lines if len(flaws) <= most else [*lines, f'and {len(flaws) - most} more']
 
 
-def never_began(result: TrialResult) -> bool:
-    """Return whether a trial could not be run at all, so that it has left no record."""
+def needs_no_record(result: TrialResult) -> bool:
+    """Return whether a trial could not be run at all, or its record was set aside."""
     return result.verdict is Verdict.ERROR and result.latency is None and not result.counts \
-        and [finding.check for finding in result.findings] == [COULD_BE_RUN]
+        and [finding.check for finding in result.findings] in ([COULD_BE_RUN], [RECORD_KEPT])
 
 
 class _Judging:
@@ -279,7 +279,7 @@ class _Judging:
     def _without_record(self, planned: PlannedTrial, line: Line | None) -> None:
         if line is None:
             self._missing.append(planned)
-        elif never_began(line.result):
+        elif needs_no_record(line.result):
             self._done.append((Rejudged(line.result, line.result, True, judged=False),
                                line.result))
         else:
@@ -436,7 +436,7 @@ def _decided(evidence: Evidence, results: Sequence[TrialResult]) -> Mapping[str,
     for result in results:
         done.setdefault(result.scenario_id, []).append(result)
     for name, made in done.items():
-        counted = [result for result in made if not result.warmup]
+        counted = [result for result in made if was_run(result) and not result.warmup]
         failed = sum(result.verdict is not Verdict.PASS for result in counted)
         indices = sorted(result.index for result in made)
         is_gapless = indices == list(range(indices[0], indices[0] + len(indices))) \

@@ -29,7 +29,7 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
 from safety_scenarios.errors import TraceError
-from safety_scenarios.judging.evaluate import evaluate, not_run
+from safety_scenarios.judging.evaluate import evaluate, record_lost
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
@@ -70,7 +70,7 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
         if cut_half_line(folder):
             done.append(f'{TRIALS}: half a line at its end was cut')
         found = rejudge(folder, has_ended=False)
-        done += _set_aside(folder, found)
+        aside = _set_aside(folder, found)
         done += write_traces_again(folder, found)
         evidence = evidence_of(folder, has_ended=False)
         _finish(out, evidence, settings.run.judged_by, done)
@@ -78,12 +78,13 @@ def repair(folder: Path) -> tuple[Rejudging, Sequence[str]]:
             path.unlink()
             done.append(f'{path.relative_to(folder)}: half written, removed')
         missing = [name for name in (SUMMARY, MANIFEST) if not (folder / name).exists()]
-        if done or missing:
-            note_repair(folder, done or [f'{" and ".join(missing)} written'])
+        if done or aside or missing:
+            if done or not aside:
+                note_repair(folder, done or [f'{" and ".join(missing)} written'])
             (folder / SUMMARY).unlink(missing_ok=True)  # it counts less than there is
             found = rejudge(folder, has_ended=False)
             out.campaign_ended(found.summary)
-    return rejudge(folder), done
+    return rejudge(folder), [*aside, *done]
 
 
 def refuse_changed(folder: Path) -> None:
@@ -148,15 +149,16 @@ def keep_lines(folder: Path, lines: Iterable[bytes]) -> None:
 
 def unreadable(folder: Path, found: Rejudging) -> Mapping[str, str]:
     """
-    Return each trial whose record or recording is missing or damaged, and what is wrong.
+    Return each trial whose record is missing or damaged, and what is wrong.
 
-    A whole record that does not fit is none of them: what it does not fit may have been changed.
+    One without its recording alone is none of them: its record gives its result, maybe a FAIL. A
+    whole record that does not fit is none of them: what it does not fit may have been changed.
     """
     judged = {trial.before.trial_id for trial in found}
-    return {flaw.trial_id: str(flaw) for flaw in reversed(found.flaws) if flaw.trial_id and (
-        flaw.place == f'{RECORDINGS}/{flaw.trial_id}' or flaw.trial_id not in judged
-        and flaw.place.startswith(journal_path(flaw.trial_id))
-        and _is_damaged(folder / journal_path(flaw.trial_id)))}
+    return {flaw.trial_id: str(flaw) for flaw in reversed(found.flaws) if flaw.trial_id
+            and flaw.trial_id not in judged
+            and flaw.place.startswith(journal_path(flaw.trial_id))
+            and _is_damaged(folder / journal_path(flaw.trial_id))}
 
 
 def _is_damaged(journal: Path) -> bool:
@@ -187,15 +189,24 @@ def write_traces_again(folder: Path, found: Rejudging) -> Iterator[str]:
         yield f'{trace_path(trial_id)}: was missing or cut, written again from the record'
 
 
-def _set_aside(folder: Path, found: Rejudging) -> Iterator[str]:
+def _set_aside(folder: Path, found: Rejudging) -> Sequence[str]:
     """
-    Take the files and the line of trials away whose records cannot be read, and yield why.
+    Take the files and the line of trials away whose records cannot be read, and return why.
 
-    A new trial in place of such a one could hide its failure; see ``set_aside``.
+    A new trial in place of such a one could hide its failure; see ``set_aside``. Why is noted
+    before anything is moved: who is killed in between would not find it again.
     """
+    unread = unreadable(folder, found)
+    if not unread:
+        return ()
     lines = evidence_of(folder, has_ended=False).lines
+    aside = [f'{trial_id}: ERROR: its record cannot be relied on, and is in '
+             f'{DAMAGED}/{trial_id} now: {why}. Its result was '
+             + (lines[trial_id].result.verdict.value if trial_id in lines else 'not known')
+             for trial_id, why in unread.items()]
+    note_repair(folder, aside)
     texts = dict(enumerate((folder / TRIALS).read_bytes().split(b'\n')[:-1], 1))
-    for trial_id, why in unreadable(folder, found).items():
+    for trial_id in unread:
         line = lines.get(trial_id)
         target = folder / DAMAGED / trial_id
         target.mkdir(parents=True, exist_ok=True)
@@ -204,17 +215,14 @@ def _set_aside(folder: Path, found: Rejudging) -> Iterator[str]:
         for name in (journal_path(trial_id), trace_path(trial_id), f'{RECORDINGS}/{trial_id}'):
             if (folder / name).exists():
                 (folder / name).rename(target / Path(name).name)
-        yield (f'{trial_id}: ERROR: its record cannot be relied on, and is in '
-               f'{DAMAGED}/{trial_id} now: {why}. Its result was '
-               + ('not known' if line is None else line.result.verdict.value))
     keep_lines(folder, texts.values())
+    return aside
 
 
 def set_aside(folder: Path, trials: Iterable[Trial]) -> Mapping[str, TrialResult]:
     """Return trials whose records were set aside, and the result that each has for ever."""
-    return {trial.trial_id: not_run(trial, TraceError(
-        f'it was run, and its record cannot be relied on: see {REPAIRS} and '
-        f'{DAMAGED}/{trial.trial_id}')) for trial in trials
+    return {trial.trial_id: record_lost(
+        trial, f'{REPAIRS} and {DAMAGED}/{trial.trial_id}') for trial in trials
         if (folder / DAMAGED / trial.trial_id).exists()}
 
 

@@ -129,6 +129,7 @@ ANY_NUMBER = 'every command is a number'
 HAZARD_OBSERVED = 'the hazard was observed'
 COULD_BE_RUN = 'the trial could be run'
 IS_BOUND = 'everything in it is bound'
+RECORD_KEPT = 'its record can be relied on'
 SENSORS = 'every sensor of the world published'
 _TRACKER = 'geometry_msgs/msg/PoseStamped'
 ON_TIME = 'stimuli left on time'
@@ -153,9 +154,14 @@ _OPEN = (INTERRUPTED, INTERLOCK, 'LiveDataError')
 _UNEXPECTED = 'nothing unexpected happened'
 
 
-def has_begun(result: TrialResult) -> bool:
-    """Return whether anything was measured in a trial."""
+def was_run(result: TrialResult) -> bool:
+    """Return whether a trial was run, even if its record is lost: a sequential test counts it."""
     return not {finding.check for finding in result.findings} & {COULD_BE_RUN, IS_BOUND}
+
+
+def has_record(result: TrialResult) -> bool:
+    """Return whether a trial was run, and its record is there to be read."""
+    return was_run(result) and all(finding.check != RECORD_KEPT for finding in result.findings)
 
 
 def is_interrupted(result: TrialResult) -> bool:
@@ -167,6 +173,12 @@ def is_interrupted(result: TrialResult) -> bool:
 def not_run(error: BaseException) -> Finding:
     """Return why a trial could not even begin."""
     return _found(COULD_BE_RUN, Verdict.ERROR, without_places(described(error)))
+
+
+def record_lost(where: str) -> Finding:
+    """Return that the record of a trial was damaged or missing, and where the rest of it is."""
+    return _found(RECORD_KEPT, Verdict.ERROR,
+                  f'it was run, and its record is damaged or missing: see {where}')
 
 
 def unbound(reason: str) -> Finding:

@@ -86,8 +86,8 @@ def _by_name(values: Mapping[str, object]) -> str | None:
     return json.dumps(dict(values), ensure_ascii=False, sort_keys=True) if values else None
 
 
-def _has_begun(trial: TrialResult) -> bool:
-    """Return whether anything was recorded: of a trial that never began there is no time."""
+def _has_record(trial: TrialResult) -> bool:
+    """Return whether anything was recorded: without that there is no time."""
     return bool(trial.started_system_ns)
 
 
@@ -208,8 +208,8 @@ _TRIALS = (
            'too late; none.',
            lambda row: row.trial.failure_class),
     Column('duration_ms', 'float', 'From the first event to the last.',
-           lambda row: row.trial.duration_ms if _has_begun(row.trial) else None, 'ms', _STEADY,
-           'the trial never began'),
+           lambda row: row.trial.duration_ms if _has_record(row.trial) else None, 'ms', _STEADY,
+           'the trial has no record'),
     Column('confirmed_ms', 'float', 'From onset until the robot itself showed the safe state.',
            lambda row: _ms(row.trial.latency.confirmed.judged_ns)
            if row.trial.latency and row.trial.latency.confirmed else None, 'ms', _JUDGED,
@@ -222,7 +222,7 @@ _TRIALS = (
     Column('started_ns', 'int', 'When the trial began, since the epoch.',
            lambda row: row.trial.started_system_ns or None, 'ns',
            'system; of links loopback and simulated that of the simulation, which begins in 2020',
-           'the trial never began'),
+           'the trial has no record'),
     Column('benign', 'bool', 'The right behaviour was restraint: a stop is a false stop.',
            lambda row: row.trial.is_benign),
     Column('false_stop', 'bool', 'A benign variant that failed by a check about stopping or '

@@ -16,6 +16,7 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.resuming import ordinal, run_suffix
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
+from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.trial.session import Observer
 from unit.campaign.engines.scaled import campaign, go_on, left, settings
@@ -135,6 +136,89 @@ def test_a_record_that_is_missing_behind_its_line_is_not_replaced_by_another(who
     summary = go_on(folder)
     assert summary.verdicts == {'PASS': 5, 'ERROR': 1}
     assert (folder / 'damaged' / name / TRIALS).read_text() == f'{first}\n'
+
+
+def without_end(folder):
+    for name in ('campaign.json', 'manifest.json'):
+        (folder / name).unlink()
+    return folder
+
+
+def test_a_failure_that_lost_only_its_recording_stays_a_failure(tmp_path):
+    folder, given = tmp_path / 'run', {'controller': 'late', 'record': ('mcap',)}
+    campaign(folder, trials=1, scenarios=('SCN-R-101',), outputs=(), **given)
+    shutil.rmtree(without_end(folder) / 'recordings')
+    next((folder / 'traces').rglob('*.t0.json.gz')).unlink()
+    with pytest.raises(TraceError, match='expected the recording of the trial.*Put back'):
+        go_on(folder, outputs=())
+    found, done = repair(folder)
+    assert found.summary.verdicts == {'FAIL': 1} and found.summary.exit_code == 1
+    assert len(done) == 1 and 'written again from the record' in done[0]
+    assert not (folder / 'damaged').exists()
+
+
+def test_a_repair_that_is_cut_off_has_noted_what_it_was_setting_aside(whole, tmp_path):
+    folder = cut(whole, tmp_path / 'run', 6)
+    journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
+    journal.write_bytes(b'')
+    name = journal.name.removesuffix('.events.jsonl.gz')
+    in_the_way = folder / 'damaged' / name / journal.name
+    in_the_way.mkdir(parents=True)
+    with pytest.raises(OSError):
+        repair(folder)
+    noted = f'{name}: ERROR: its record cannot be relied on'
+    assert noted in (folder / 'repairs.jsonl').read_text()
+    in_the_way.rmdir()
+    assert repair(folder)[0].summary.repaired[-1].count(noted) == 1
+
+
+SEQUENTIAL = {'trials': 20, 'scenarios': ('SCN-R-101', 'SCN-C-101'), 'outputs': (),
+              'sequential': {'p0': 0.01, 'p1': 0.5}}
+
+
+@pytest.fixture(scope='module')
+def sequential(tmp_path_factory):
+    """Give the folder of a campaign whose sequential test accepted both scenarios early."""
+    folder = tmp_path_factory.mktemp('sequential') / 'run'
+    assert campaign(folder, **SEQUENTIAL).completed == 10
+    return folder
+
+
+@pytest.mark.parametrize('lost', [0, 2])
+def test_a_trial_that_was_set_aside_counts_as_failed_in_a_sequential_test(
+        sequential, tmp_path, lost, capsys):
+    folder = cut(sequential, tmp_path / 'run', 10)
+    before = {path.name for path in folder.rglob('*.events.jsonl.gz')}
+    next((folder / 'traces' / 'SCN-R-101').glob(f'*.t{lost}.events.jsonl.gz')).unlink()
+    repair(folder)
+    summary = go_on(folder, outputs=())
+    assert summary.verdicts == {'PASS': 16, 'ERROR': 1} and summary.planned == 17
+    assert 'accept after 12 trials with 1 failure: ' in summary.model_dump_json()
+    assert len(before - {path.name for path in folder.rglob('*.events.jsonl.gz')}) == 1
+    found = rejudge(folder)
+    assert found.flaws == () and found.summary == summary
+    lines = (folder / TRIALS).read_text()
+    again = go_on(without_end(folder), outputs=())
+    assert '17 trials kept' in again.repaired[-1] and (folder / TRIALS).read_text() == lines
+    assert rejudge(folder).flaws == ()
+    assert main(['evaluate', str(folder)]) == 3
+    told = ' '.join(capsys.readouterr().out.split())
+    assert '16 of 17 results are unchanged, to the byte; 1 trial without a record' in told
+    assert 'its record can be relied on: it was run' in told and 'could be run' not in told
+
+
+def test_a_trial_that_never_began_counts_in_no_sequential_test(tmp_path, monkeypatch):
+    start, trials = RuleBased.start, iter(range(20))
+
+    def breaks_once(self):
+        if next(trials) == 2:
+            raise RuntimeError('no weights')
+        start(self)
+    monkeypatch.setattr(RuleBased, 'start', breaks_once)
+    summary = campaign(tmp_path / 'run', **{**SEQUENTIAL, 'scenarios': ('SCN-R-101',)})
+    assert summary.verdicts == {'PASS': 5, 'ERROR': 1}
+    found = rejudge(tmp_path / 'run')
+    assert found.flaws == () and found.summary == summary
 
 
 @pytest.mark.parametrize('lines', [0, 6])
