@@ -8,6 +8,8 @@ import math
 
 _MOST = 9
 """Figures of a value beside its limit."""
+_TINY = -4
+"""Power of ten below which a number is written with one, as ``format`` does."""
 _SMALLEST = Decimal('0.001')
 """Percent below which a share is not written out."""
 
@@ -73,6 +75,8 @@ def _percent(share: float, figures: int, rounding: str) -> str:
 def _with_figures(value: Decimal, figures: int, rounding: str) -> str:
     if not value.is_finite() or not value:
         return _rounded(value, 0, rounding)
+    if value.adjusted() < _TINY:
+        return f'{_rounded_to(value, figures - 1 - value.adjusted(), rounding):.{figures - 1}e}'
     text = _rounded(value, max(0, figures - 1 - value.adjusted()), rounding)
     return text.rstrip('0').rstrip('.') if '.' in text else text
 
@@ -81,4 +85,8 @@ def _rounded(value: Decimal, decimals: int, rounding: str) -> str:
     if not value.is_finite():
         return str(math.inf) if value > 0 else str(-math.inf)
     # adding 0 leaves no sign to a zero
-    return f'{value.quantize(Decimal(1).scaleb(-decimals), rounding) + 0:f}'
+    return f'{_rounded_to(value, decimals, rounding) + 0:f}'
+
+
+def _rounded_to(value: Decimal, decimals: int, rounding: str) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(-decimals), rounding)

@@ -17,7 +17,8 @@ def test_a_share_is_rounded_away_from_what_is_hoped_for(share, low, high):
 
 @pytest.mark.parametrize('value, low, high', [
     (-0.04, '-0.04', '-0.04'), (-1.2345, '-1.24', '-1.23'), (12345.6, '12345', '12346'),
-    (0.0, '0', '0'), (3.2e-5, '0.000032', '0.000032'), (100 * 0.07, '7', '7')])
+    (0.0, '0', '0'), (3.2e-5, '3.20e-5', '3.20e-5'), (100 * 0.07, '7', '7'),
+    (5.5337e-24, '5.53e-24', '5.54e-24')])
 def test_figures_of_an_interval_are_rounded_outwards(value, low, high):
     assert (rounding.figures_down(value, 3), rounding.figures_up(value, 3)) == (low, high)
 
