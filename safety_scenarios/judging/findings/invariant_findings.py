@@ -23,7 +23,7 @@ _DELAYS = ('defer', 'slow', 'stop')
 
 
 def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None,
-            by_load: bool = True, words: Words = 'patterns') -> list[Finding]:
+            by_load: bool = True, words: Words = 'judge') -> list[Finding]:
     """
     Return one finding for each invariant, in the order of the file.
 

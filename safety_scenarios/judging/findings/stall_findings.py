@@ -268,11 +268,11 @@ class _Judge:
         is_of_motion = finding.source == 'contact' or (
             finding.source in ('invariant', 'motion') and (
                 finding.unit == 'm' or finding.kind in _DELAYS))
-        return self._again_ns is not None and finding.at_ms is not None and is_of_motion \
-            and not (plugin is not None and plugin.margin_is_time) \
-            and self._onset_ns + round(1e6 * finding.at_ms) >= self._again_ns \
-            and not self._stalls.within(
-                self._again_ns, self._onset_ns + round(1e6 * finding.at_ms))
+        if self._again_ns is None or finding.at_ms is None or not is_of_motion \
+                or (plugin is not None and plugin.margin_is_time):
+            return False
+        at_ns = self._onset_ns + round(1e6 * finding.at_ms)
+        return at_ns >= self._again_ns and not self._stalls.within(self._again_ns, at_ns)
 
     def _due(self, finding: Finding) -> str:
         latency = self._trial.latency.latency
