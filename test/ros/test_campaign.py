@@ -61,10 +61,13 @@ def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_ru
     assert len(latencies) == sum(
         scenario.body.is_in_words or scenario.body.reaction is not None for scenario in SHIPPED)
     reactions = [latency['reaction'] for latency in latencies]
-    for reaction in reactions:
-        assert reaction['method'] == 'source'
+    for latency, reaction in zip(latencies, reactions, strict=True):
+        # a busy host may hold one command up for so long that no robot has it when it was sent
+        if reaction['method'] != 'source':
+            assert 'no robot has it earlier' in latency['fallback']
         assert reaction['judged_ns'] == reaction['steady_ns'] == reaction['ros_ns']
         assert reaction['callback_ns'] > reaction['steady_ns'] and reaction['uncertainty_ns'] > 0
+    assert 'source' in {reaction['method'] for reaction in reactions}
 
 
 @pytest.mark.exact
