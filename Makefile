@@ -5,6 +5,10 @@ PYTHON ?= python3
 DISTRO ?= jazzy
 VENV ?= .venv
 SECONDS ?= 600
+# few: a tenth of the examples of each property, an eighth of the cases of a test with many (test/order.py), as in CI.
+# all: every one, for hours.
+EXAMPLES ?= few
+export EXAMPLES
 LINK ?= ros
 FACTOR ?= 0
 BIN := $(VENV)/bin
@@ -45,7 +49,6 @@ test: prepared
 	$(PYTEST) -m exact --reruns 1 -r sR test/ros
 	$(BESIDE) -n 3 -m 'alone and not exact' --reruns 1 -r sR $(DDS)
 
-check: export EXAMPLES = few
 check: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone and not environment and not slow and not linter'
 
@@ -59,7 +62,7 @@ prepared: $(VENV)/.uv
 	$(MAKE) --jobs 2 lint collected
 
 environments:
-	-$(BIN)/python test/environments.py are $(if $(filter few,$(EXAMPLES)),,noble)
+	-$(BIN)/python test/environments.py are $(if $(filter all,$(EXAMPLES)),noble)
 
 interfaces: $(STAMP)-test
 	-$(BIN)/python test/environments.py interfaces > /dev/null

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""With how many examples a property is tried: all by ``make test``, a tenth in daily work."""
+"""With how many examples a property is tried: a tenth by ``make``, all by plain pytest."""
 
 from collections.abc import Sequence
 import os
