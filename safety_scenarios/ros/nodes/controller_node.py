@@ -199,9 +199,10 @@ class ControllerNode(Node):
             return
         took_ns = self.turns.watch()
         message, beside = self._decide(turn.now_ns, turn.now_ns)
+        period_ns = self.period_ns  # which the plug-in's own code may give
         thought_ns = took_ns()
         said_ns = self._ended_ns = turn.now_ns + thought_ns
-        self.turns.end(turn, thought_ns, self.period_ns,
+        self.turns.end(turn, thought_ns, period_ns,
                        self._publish(message, beside, said_ns, said_ns))
 
     def tick(self) -> None:
