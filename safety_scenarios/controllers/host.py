@@ -132,7 +132,7 @@ class ControllerHost:
             period_ns = round(told)
         if period_ns < _SHORTEST_NS:
             raise ControllerError(f'the controller {self._context.controller}: period_ns: got '
-                                  f'{told!r}, expected at least {_SHORTEST_NS} (ns), which is 1 ms')
+                                  f'{told!r}, expected at least {_SHORTEST_NS} ns (1 ms)')
         return period_ns
 
     @property
