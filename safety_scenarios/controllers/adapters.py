@@ -254,14 +254,6 @@ def takes_real_time(thing: Any) -> bool:
     return bool(getattr(thing, 'takes_real_time', False))
 
 
-def answers_alone(thing: Any) -> bool:
-    """Return whether a controller is one of ours that computes nothing between two decisions."""
-    kind = thing if isinstance(thing, type) else type(thing)
-    package = __name__.rpartition('.')[0]
-    return kind.__module__.startswith(f'{package}.') and kind.__module__ != __name__ \
-        and issubclass(kind, ControllerPlugin) and not takes_real_time(thing)
-
-
 def brake_lag(thing: Any) -> float:
     """Return how much too late a simulated robot under a controller brakes."""
     return float(getattr(thing, 'simulated_brake_lag', 0.0))

@@ -36,6 +36,8 @@ Keep = Callable[[BaseException], None]
 
 
 _T = TypeVar('_T')
+_SHORTEST_NS = 1_000_000
+"""Between two decisions, as of ``period_ms`` and of the rate of a policy."""
 _STALL_NS = 1_000_000_000
 """Warming up may hold up one decision for less than this."""
 _LOG = 'Its log, in logs/ of the campaign, says where it was'
@@ -123,14 +125,14 @@ class ControllerHost:
         """
         Time between two ticks.
 
-        :raises ControllerError: it is no time that passes: nothing would ever be due after it
+        :raises ControllerError: it is no time that passes, or so short that a trial never ends
         """
         told, period_ns = self.plugin.period_ns, 0
         with suppress(OverflowError, TypeError, ValueError):
             period_ns = round(told)
-        if period_ns <= 0:
+        if period_ns < _SHORTEST_NS:
             raise ControllerError(f'the controller {self._context.controller}: period_ns: got '
-                                  f'{told!r}, expected a number > 0 (ns)')
+                                  f'{told!r}, expected at least {_SHORTEST_NS} ns (1 ms)')
         return period_ns
 
     @property

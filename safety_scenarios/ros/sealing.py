@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Encrypts what evaluator and simulator send each other: no other node can read or forge it.
+Encrypts what evaluator and simulator send each other: no other node can read, forge or repeat it.
 
 Every node of a domain can subscribe to a topic, the controller under test included. The plan of a
 trial goes to the simulator on one, and the true state of the world comes back on another. Only
@@ -19,7 +19,8 @@ try:
 except ImportError:  # ``OverRos.refusals`` reports it, where a simulator is to be started
     AESGCM = None
 
-_NONCE, _KEY_BITS = 12, 256
+_OWN, _NONCE, _KEY_BITS = 6, 12, 256
+"""Bytes of a nonce by which two senders differ, and of all of it with a number of the text."""
 
 
 class Seal:
@@ -32,6 +33,9 @@ class Seal:
     def __init__(self, key: bytes = b'') -> None:
         self._key = key
         self._cipher = AESGCM(key) if key else None
+        self._own, self._count = os.urandom(_OWN), 0
+        self._latest: dict[tuple[str, bytes], int] = {}
+        """Topic and sender to the number of the latest text."""
 
     @classmethod
     def fresh(cls) -> 'Seal':
@@ -39,21 +43,32 @@ class Seal:
         return cls(os.urandom(_KEY_BITS // 8))
 
     def closed(self, text: str) -> str:
-        """Return a text in the form in which only the other process can read it."""
+        """Return a text in the form in which only the other process can read it, and only once."""
         if self._cipher is None:
             return text
-        nonce = os.urandom(_NONCE)
+        self._count += 1
+        nonce = self._own + self._count.to_bytes(_NONCE - _OWN, 'big')
         return b64encode(nonce + self._cipher.encrypt(nonce, text.encode(), None)).decode()
 
-    def opened(self, text: str) -> str | None:
-        """Return the text that the other process has encrypted; None for any other."""
+    def opened(self, text: str, topic: str = '') -> str | None:
+        """
+        Return the text that the other process has encrypted; None for any other.
+
+        None also for one that is not newer than the latest on its topic: it was sent again by
+        somebody else.
+        """
         if self._cipher is None:
             return text
         try:
             data = b64decode(text, validate=True)
-            return self._cipher.decrypt(data[:_NONCE], data[_NONCE:], None).decode()
+            found = self._cipher.decrypt(data[:_NONCE], data[_NONCE:], None).decode()
         except (ValueError, InvalidTag):
             return None
+        sender, number = (topic, data[:_OWN]), int.from_bytes(data[_OWN:_NONCE], 'big')
+        if number <= self._latest.get(sender, 0):
+            return None
+        self._latest[sender] = number
+        return found
 
     @property
     def line(self) -> bytes:

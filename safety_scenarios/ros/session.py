@@ -56,6 +56,7 @@ from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.link_plan import LinkPlan
 from safety_scenarios.trial.links.controller_settings import (
+    answers_alone,
     controller_settings,
     may_take_turns,
     takes_turns,
@@ -260,7 +261,7 @@ class _Opener:
             if simulator is not None else self._external(children)
         return WorldLink(link, self._clock, control, timeout_s,
                          lambda: None if simulator is None else simulator.alarm(), turns,
-                         turns and self._plan.controller.facts.answers_alone)
+                         turns and answers_alone(self._plan.controller))
 
     def _external(self, children: Sequence[ChildProcess]) -> WorldControl:
         """Return how to move the world that runs already."""

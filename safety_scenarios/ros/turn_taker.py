@@ -9,7 +9,7 @@ late the machine delivers it. So a trial comes to the same on any machine.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 import os
 from pathlib import Path
@@ -26,7 +26,8 @@ _ANY_LENGTH_NS = 1 << 62
 """A decision is not ended here, however long it takes: time goes on, and its robot with it."""
 _OUR_THREADS = ('MainThread', 'spin ', 'answer', 'standstill', 'parent', 'responder', 'reporter',
                 'process witness')
-"""How the names of threads of ours begin."""
+"""How the names of threads of ours begin. Any other thread is of the controller, which waits for
+what it has asked it to compute."""
 _THREADS = '/proc/self/task'
 _RECEIVERS = 2
 """Of each command: simulator and evaluator."""
@@ -159,7 +160,7 @@ class TurnTaker:
 def _beside() -> str:
     """Return what of this process may compute between two turns, as far as Python shows it."""
     found = [f'the thread {thread.name!r}' for thread in threading.enumerate()
-             if not thread.name.startswith(_OUR_THREADS)]
+             if not _is_ours(thread)]
     try:
         children = Path('/proc/thread-self/children').read_text(encoding='ascii').split()
     except OSError:  # a kernel that does not tell
@@ -169,21 +170,26 @@ def _beside() -> str:
     return ', '.join(found)
 
 
-def _held_ns(but: int = 0) -> int:
+def _held_ns(threads: Iterable[str | int] | None = None) -> int:
     """
     Return how long threads of this process were ready to run so far, and did not.
 
-    :param but: a thread that does not count
+    :param threads: their ids; None: all
     """
     total_ns = 0
-    for thread in os.listdir(_THREADS):
+    for thread in os.listdir(_THREADS) if threads is None else threads:
         with suppress(OSError, ValueError, IndexError):  # it has ended, or no such kernel
-            if thread != str(but):
-                with open(f'{_THREADS}/{thread}/schedstat', 'rb') as stat:
-                    total_ns += int(stat.read().split()[1])
+            with open(f'{_THREADS}/{thread}/schedstat', 'rb') as stat:
+                total_ns += int(stat.read().split()[1])
     return total_ns
 
 
 def _others_ns() -> int:
-    """Return the same of all threads but this one."""
-    return _held_ns(threading.get_native_id())
+    """Return the same of our own threads but this one, which may have Python's lock then."""
+    own = threading.get_ident()
+    return _held_ns(thread.native_id or 0 for thread in threading.enumerate()
+                    if thread.ident != own and _is_ours(thread))
+
+
+def _is_ours(thread: threading.Thread) -> bool:
+    return thread.name.startswith(_OUR_THREADS)

@@ -38,8 +38,6 @@ class ControllerFacts(NamedTuple):
     """Topics that it says it reads and writes."""
     brake_lag: float
     """How much too late its simulated robot brakes."""
-    answers_alone: bool = False
-    """Whether it is one of ours that computes nothing between two decisions."""
     needed_topics: Sequence[str] = ()
     """Topics without which it commands no motion, each as topic:type."""
     files: Sequence[str] = ()

@@ -18,11 +18,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
-from safety_scenarios.controllers.adapters import (
-    answers_alone,
-    make_controller,
-    parameter_model,
-)
+from safety_scenarios.controllers.adapters import make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
@@ -61,7 +57,7 @@ from safety_scenarios.scenario.measuring import (
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.simulated_robot import from_json
-from safety_scenarios.trial.links.controller_facts import named_controller
+from safety_scenarios.trial.links.controller_facts import is_bundled, named_controller
 from safety_scenarios.trial.parameters import read_parameters
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 from std_msgs.msg import String
@@ -167,7 +163,7 @@ class ControllerNode(Node):
         self.turns = turns = TurnTaker(
             lambda said: done.publish(String(data=as_json(said))),
             lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors),
-            self._receivers, answers_alone(named_controller(self.settings.controller)))
+            self._receivers, is_bundled(self.settings.controller))
 
         def receive(message: Any) -> None:
             try:
@@ -203,9 +199,10 @@ class ControllerNode(Node):
             return
         took_ns = self.turns.watch()
         message, beside = self._decide(turn.now_ns, turn.now_ns)
+        period_ns = self.period_ns  # which the plug-in's own code may give
         thought_ns = took_ns()
         said_ns = self._ended_ns = turn.now_ns + thought_ns
-        self.turns.end(turn, thought_ns, self.period_ns,
+        self.turns.end(turn, thought_ns, period_ns,
                        self._publish(message, beside, said_ns, said_ns))
 
     def tick(self) -> None:

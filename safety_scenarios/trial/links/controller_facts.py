@@ -21,7 +21,6 @@ from typing import Any, cast
 from pydantic import create_model, field_validator, ValidationInfo
 from safety_scenarios import registry
 from safety_scenarios.controllers.adapters import (
-    answers_alone,
     brake_lag,
     configured,
     parameter_model,
@@ -193,7 +192,7 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         {name: share for name, share in model.critical_shares.items() if name not in is_set},
         _model(set_up), takes_real_time(plugin), _declared_topics(
             set_up if isinstance(set_up, PolicyController) else plugin), brake_lag(plugin),
-        answers_alone(plugin), needed, (*files, *class_files(plugin)), starts_within_s)
+        needed, (*files, *class_files(plugin)), starts_within_s)
 
 
 def class_files(plugin: Any) -> Sequence[str]:

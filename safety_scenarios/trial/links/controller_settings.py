@@ -152,6 +152,11 @@ def may_take_turns(controller: ControllerPlan) -> bool:
     return not controller.is_external and not controller.facts.takes_real_time
 
 
+def answers_alone(controller: ControllerPlan) -> bool:
+    """Return whether a controller that takes turns is known to compute nothing between them."""
+    return is_bundled(controller.name, controller.given)
+
+
 def controller_settings(controller: ControllerPlan, scenario: Scenario,
                         participant: str = '') -> ControllerSettings:
     """

@@ -187,6 +187,15 @@ class Raises(ControllerPlugin):
         raise ValueError('another')
 
 
+@pytest.mark.parametrize('period', [0, 50, 999_999, None])
+def test_a_period_after_which_a_trial_would_never_end_is_refused(period):
+    """Such as one of 50 ns, by somebody who meant 50 ms."""
+    hurried: Any = type('Hurried', (ControllerPlugin,), {
+        '__module__': __name__, 'period_ns': property(lambda self: period)})
+    with pytest.raises(ControllerError, match=f'period_ns: got {period}, expected at least 1000'):
+        _ = ControllerHost(begun(hurried)).period_ns
+
+
 def test_what_a_plug_in_raises_is_a_controller_error_with_its_cause():
     host = ControllerHost(begun(Raises, ControllerSettings(controller='r')))
     with pytest.raises(ControllerError, match='^the controller r failed: ZeroDivisionError: a mis'

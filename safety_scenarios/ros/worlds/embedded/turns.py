@@ -52,11 +52,13 @@ class Turns:
         self._patience_s = patience_s
         self._changed = threading.Condition()
         self._done: Done | None = None
+        self._done_ns = 0
+        """Steady time at which the end of the turn came."""
         self._count = 0
         self.due_ns = 0
         """When the controller has its next turn."""
         self._asked: Turn | None = None
-        self._given_ns = 0
+        self._given_ns = self._again_ns = 0
         self._beside = ''
         self._pace: RealTime | None = None
         self._shown: dict[str, list[int]] = defaultdict(list)
@@ -90,8 +92,9 @@ class Turns:
         with self._changed:
             if done.count == 0:
                 self._is_ready |= done.stage == self._stage
-            elif self._asked is not None and done.count == self._asked.count:
-                self._done = done
+            elif self._asked is not None and done.count == self._asked.count \
+                    and self._done is None:
+                self._done, self._done_ns = done, time.monotonic_ns()
             self._changed.notify_all()
 
     def is_ready(self, topics: Iterator[str], commands: Iterable[str]) -> bool:
@@ -142,12 +145,13 @@ class Turns:
         self._shown.clear()
         self._done = None
         self._given_ns = time.monotonic_ns()
-        if self._beside:  # then real time passes anyway
-            self._give(self._asked)
+        if self._beside and self._pace is not None:  # then real time passes anyway
+            self._pace.reached(now_ns, self._given_ns)  # what others held up is none of this turn
+            self._give_asked(self._asked)
             return
         deadline = time.monotonic() + self._patience_s
         while (left := deadline - time.monotonic()) > 0:
-            self._give(self._asked)
+            self._give_asked(self._asked)
             if self._await_done(min(left, _AGAIN_S)):
                 self._end(now_ns)
                 return
@@ -161,9 +165,12 @@ class Turns:
         :raises MeasurementError: a message between simulator and controller was lost
         """
         while True:
-            if self._asked is not None and self._await_done(0.0):
-                self._end(now_ns)
-                return False
+            if self._asked is not None:
+                if self._await_done(0.0):
+                    self._end(now_ns)
+                    return False
+                if time.monotonic_ns() >= self._again_ns:
+                    self._give_asked(self._asked)
             pace = self._pace
             if pace is None:
                 return True
@@ -176,6 +183,10 @@ class Turns:
             else:
                 self._await_done(min(left_s, _SLICE_S))
 
+    def _give_asked(self, turn: Turn) -> None:
+        self._again_ns = time.monotonic_ns() + round(_AGAIN_S * 1e9)
+        self._give(turn)
+
     def _await_done(self, seconds: float) -> bool:
         with self._changed:
             self._changed.wait_for(lambda: self._done is not None, seconds)
@@ -187,7 +198,7 @@ class Turns:
 
     def _end(self, now_ns: int) -> None:
         """Charge a decision that has ended."""
-        done, turn, done_ns = self._done, self._asked, time.monotonic_ns()
+        done, turn, done_ns = self._done, self._asked, self._done_ns
         assert done is not None
         assert turn is not None
         self._done = self._asked = None

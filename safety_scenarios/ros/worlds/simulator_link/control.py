@@ -163,7 +163,7 @@ class TopicControl:
         self._is_connected = False
 
     def _receive(self, said: Any) -> None:
-        text = self._seal.opened(said.data)
+        text = self._seal.opened(said.data, ANSWER)
         if text is None:
             return
         try:
@@ -175,7 +175,7 @@ class TopicControl:
             self._answered.notify()
 
     def _hear(self, said: Any) -> None:
-        text = self._seal.opened(said.data)
+        text = self._seal.opened(said.data, TOLD)
         if text is not None:
             self._told.put(text)
             self._received += 1
@@ -295,7 +295,7 @@ class TopicControl:
                           timeout_s)
 
     def _done(self, request: Request, timeout_s: float) -> Answer:
-        text = String(data=self._seal.closed(as_json(request)))
+        text = as_json(request)
         deadline, again = time.monotonic() + timeout_s, 0.0
         while True:
             with self._answered:
@@ -314,7 +314,7 @@ class TopicControl:
                     f'{self._asks.get_subscription_count()} that listen there',
                     'Start one in this domain, or let --world mujoco do it.')
             if now >= again:
-                self._asks.publish(text)
+                self._asks.publish(String(data=self._seal.closed(text)))
                 again = now + _AGAIN_S
             with self._answered:
                 if request.id not in self._answers:

@@ -32,6 +32,16 @@ def test_a_text_that_was_changed_on_the_way_is_not_read(at):
     assert seal.opened(closed[:at] + other + closed[at + 1:]) is None
 
 
+def test_a_text_that_somebody_else_sends_again_is_not_read():
+    """A reset of the world, heard before the hazard, would take that away."""
+    sender = Seal.fresh()
+    receiver, *texts = Seal(bytes.fromhex(sender.line.decode())), *map(sender.closed, 'abc')
+    assert [receiver.opened(one, 'ask') for one in (texts[0], texts[2])] == ['a', 'c']
+    assert [receiver.opened(one, 'ask') for one in texts] == [None] * 3
+    assert receiver.opened(texts[1], 'told') == 'b', 'topics may overtake each other'
+    assert sender.opened(receiver.closed('d'), 'ask') == 'd', 'each sender counts by itself'
+
+
 @pytest.mark.parametrize('text', ['', 'AAAA', '{"what": "withdraw"}', 'ä', 'A' * 200])
 def test_what_nobody_has_sealed_is_not_read(text):
     assert Seal.fresh().opened(text) is None

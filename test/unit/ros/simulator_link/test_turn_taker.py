@@ -10,6 +10,7 @@ import time
 
 import pytest
 from safety_scenarios.ros import turn_taker
+from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.turn_taker import TurnTaker
 from safety_scenarios.ros.worlds.simulator_link.protocol import LEAST_NS, Turn
 from safety_scenarios.scenario.message import Message
@@ -124,6 +125,38 @@ def test_waiting_and_computing_take_as_long_as_they_do():
         while time.thread_time_ns() < end_ns:
             pass
         assert took_ns() >= 30 * MS > LEAST_NS
+
+
+def test_threads_of_the_controller_hold_up_nobody_but_the_controller(tmp_path, monkeypatch):
+    """It waits for what it has asked them to compute, on however few processors."""
+    monkeypatch.setattr(turn_taker, '_THREADS', str(tmp_path))
+    ended = threading.Event()
+    spins, ponders = (threading.Thread(target=ended.wait, name=name, daemon=True)
+                      for name in ('spin node', 'ponders'))
+    spins.start()
+    ponders.start()
+    native = 1  # as a library starts them, unknown to Python
+    for waited_ns, thread in enumerate((
+            spins.native_id, ponders.native_id, threading.get_native_id(), native), 3):
+        (tmp_path / str(thread)).mkdir()
+        (tmp_path / str(thread) / 'schedstat').write_text(f'0 {waited_ns} 0')
+    with taking() as (taker, _):
+        assert taker._thinking._others() == 3
+    ended.set()
+
+
+def test_what_the_controller_takes_to_say_its_period_is_charged():
+    class Node:
+        _decide, _publish = lambda *_: (None, {}), lambda *_: {}
+
+        @property
+        def period_ns(self):
+            time.sleep(0.03)
+            return 50 * MS
+    node = Node()
+    with taking() as (node.turns, said):
+        ControllerNode.take_turn(node, Turn(count=1))
+        assert said[-1].thought_ns >= 30 * MS and said[-1].period_ns == 50 * MS
 
 
 def test_an_answer_in_words_is_under_way_until_it_has_ended():

@@ -3,6 +3,8 @@
 
 """In lock-step a decision takes effect after as much simulated time as it took, and no more."""
 
+import time
+
 from cases import for_each
 import pytest
 from safety_scenarios.errors import MeasurementError
@@ -96,6 +98,32 @@ def test_beside_somebody_who_computes_between_decisions_real_time_passes():
     assert decided[0].beside == decided[-1].beside == "the thread 'x'"
     for early, late in zip(decided, decided[1:], strict=False):
         assert late.done_ns - early.done_ns >= 0.9 * (late.effect_ns - early.effect_ns)
+
+
+@pytest.mark.parametrize(('before_s', 'after_s'), [(0.3, 0.0), (0.0, 0.3)])
+def test_who_computes_beside_is_not_charged_for_a_simulator_that_stood_still(before_s, after_s):
+    """Nobody asked it for a step, before the turn or when that had ended."""
+    controller = Controller(beside="the thread 'x'")
+    controller.steps(until_ns=60 * MS)
+    turns = controller.turns
+    turns.decided()
+    time.sleep(before_s)
+    turns.take(100 * MS)
+    time.sleep(after_s)
+    assert not turns.await_real_time(100 * MS, 105 * MS)
+    decided, = turns.decided()
+    assert decided.effect_ns < 200 * MS
+
+
+def test_a_turn_that_got_lost_is_given_again_beside_who_computes_on(monkeypatch):
+    monkeypatch.setattr('safety_scenarios.ros.worlds.embedded.turns._AGAIN_S', 0.01)
+    controller = Controller(beside="the thread 'x'")
+    controller.steps(until_ns=60 * MS)
+    controller.ends = False
+    controller.turns.take(100 * MS)
+    for now_ms in range(100, 150):
+        assert controller.turns.await_real_time(now_ms * MS, (now_ms + 1) * MS)
+    assert controller.given.count(controller.given[-1]) > 1
 
 
 def test_while_it_answers_in_words_real_time_passes_and_decisions_are_charged():

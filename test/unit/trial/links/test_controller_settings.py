@@ -4,21 +4,28 @@
 """Campaigns against controllers with parameters: what was set names them, wherever they are."""
 
 import json
+from pathlib import Path
 
 import pytest
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
 from safety_scenarios.cli.main import main
+from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
+from safety_scenarios.trial.links.controller_settings import (
+    answers_alone,
+    controller_settings,
+    plan_controller,
+)
 from unit.loopback_runs import loopback_run
 
 NEAR, FAR = ('stop_distance_m=1.0', 'slow_distance_m=1.0'), ('stop_distance_m=3.0',)
 SCENARIO = 'SCN-R-101'
+BASE = Path(__file__).parents[4] / 'config' / 'policies' / 'base'
 
 
 @pytest.fixture(scope='module')
@@ -109,6 +116,24 @@ def test_an_external_controller_has_a_name_if_it_is_given_one():
     assert plan_controller(RunSettings(controller='external')).spec.is_plain
     spec = plan_controller(RunSettings(controller='external', controller_label='mine v2')).spec
     assert (spec.name, spec.label, spec.is_plain) == ('external', 'mine v2', False)
+
+
+class Posing(RuleBased):
+    """Says that it is one of the harness's own."""
+
+    __module__ = RuleBased.__module__
+
+
+@pytest.mark.parametrize(('name', 'given', 'is_known'), [
+    ('rule_based', None, True), (f'onnx:{BASE}.onnx', None, True),
+    ('python:my_pkg:Policy', None, False), ('torch:policy.pt', None, False),
+    ('posing', Posing, False)])
+def test_only_our_own_code_is_known_to_compute_nothing_between_two_decisions(
+        name, given, is_known):
+    """A policy in Python may think in a thread, which is judged like that of any other class."""
+    texts = (f'contract={BASE}.yaml',) if ':' in name else ()
+    settings = RunSettings(controller=name, controller_parameters=texts, isolate=False)
+    assert answers_alone(plan_controller(settings, given)) is is_known
 
 
 def test_two_models_are_two_controllers_whichever_option_names_them():
