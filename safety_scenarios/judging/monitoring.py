@@ -87,6 +87,7 @@ class Watch:
     :ivar keeps_up: whether verdicts come soon enough to tell anything
     :ivar judged_ns: up to when (steady) everything has been judged
     :ivar lags_ns: how long after the events that decide them verdicts came, at most
+    :ivar unheard: topic to why not everything that is published there can be heard now
     """
 
     def __init__(self, scenario: Scenario, settings: MonitorSettings, began: Stamps) -> None:
@@ -94,6 +95,7 @@ class Watch:
         self.watched: dict[str, Watched] = {}
         self.found = 0
         self.lags_ns: list[int] = []
+        self.unheard: Mapping[str, str] = {}
         self.most_lag_ns = 0
         self.late = 0
         self.keeps_up = True
@@ -160,7 +162,7 @@ class Watch:
         return round(median(self.lags_ns)) if self.lags_ns else 0
 
     def silent(self, now_ns: int) -> Mapping[str, str]:
-        """Return topic to why it is silent, of those that are."""
+        """Return topic to why it is silent or only heard in part, of those that are."""
         found = {}
         for kind, topic in declared(self._scenario):
             last_ns = self.window.heard.get((kind, topic), (None,))[-1]
@@ -169,7 +171,7 @@ class Watch:
                 found[topic] = f'{topic} was never heard'
             elif quiet_ns > self._stale_ns:
                 found[topic] = f'{topic} has been silent for {quiet_ns / 1e9:.1f} s'
-        return found
+        return {**found, **self.unheard}
 
     @property
     def verdict(self) -> Verdict:

@@ -104,6 +104,7 @@ class Monitoring:
         if until_ns - self._graph_ns > _GRAPH_NS:
             self._graph_ns = until_ns
             self._hearing.follow_graph()
+        self._watch.unheard = self._hearing.troubles
         for event in self._hearing.take():
             self._add(event)
         now = self._now()
@@ -189,7 +190,7 @@ class Monitoring:
         found = dict(of_invariants(self._watch, self._places, self._diagnostics))
         silent = self._watch.silent(now_ns)
         for _, topic in declared(self._scenario):
-            trouble = self._hearing.troubles.get(topic) or silent.get(topic)
+            trouble = silent.get(topic)
             name = f'topic {topic}'
             found[name] = self._diagnostics.status(
                 name, Level.STALE if trouble else Level.OK, trouble or 'is heard',

@@ -116,6 +116,19 @@ def test_a_topic_that_never_came_is_never_ok():
     assert operation.watch.verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_topic_that_is_heard_in_part_is_not_ok():
+    """As one on which somebody else publishes in another type: what he commands is unknown."""
+    operation = Operation(robot(3000), TURNS)
+    assert operation.watch.verdict is Verdict.PASS
+    operation.watch.unheard = {'cmd_vel': 'cmd_vel is published as two types'}
+    operation.watch.judge(at(3000))
+    of_command = operation.watch.watched['slow enough']
+    assert (of_command.level, of_command.doubt) == (
+        Level.STALE, 'cmd_vel is published as two types')
+    assert operation.watch.watched['stays'].verdict is Verdict.PASS, 'it reads odom alone'
+    assert operation.watch.verdict is Verdict.INCONCLUSIVE
+
+
 def test_a_broken_clock_makes_all_of_it_stale_and_the_run_inconclusive():
     events = [*robot(3000)]
     events.insert(len(events) // 2, Event(kind='fault', name='ClockError', text='/clock is gone',
