@@ -212,7 +212,8 @@ class Window:
         """
         found = [judged_ns - reach_ns, *(
             times[0] for (_, topic), times in self.heard.items() if topic in topics)]
-        return max(self._floor_ns, judged_ns - self._length_ns, min(found))
+        known_ns = min(self._floor_ns, judged_ns)  # what came before that was judged without
+        return max(known_ns, judged_ns - self._length_ns, min(found))
 
     def judged(self, begin_ns: int, now: Stamps) -> Cut:
         """

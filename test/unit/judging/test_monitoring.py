@@ -116,6 +116,13 @@ def test_a_topic_that_never_came_is_never_ok():
     assert operation.watch.verdict is Verdict.INCONCLUSIVE
 
 
+def test_what_was_wrong_right_before_the_last_topic_came_is_found():
+    """In the turn in which everything that is declared is known for the first time."""
+    events = (event for event in robot(1500, period_ms=5, speed=spike(0.4, 1.3, 995, 5))
+              if event.name != 'scan' or event.stamps.steady_ns >= at(1000).steady_ns)
+    assert Operation(events, range(30, 1500, 60)).checks == {'slow enough'}
+
+
 def test_a_topic_that_is_heard_in_part_is_not_ok():
     """As one on which somebody else publishes in another type: what he commands is unknown."""
     operation = Operation(robot(3000), TURNS)
