@@ -16,7 +16,14 @@ from statistics import median
 
 from safety_scenarios.judging.findings.clock_findings import clock_findings, without_clock
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.sliding_window import Cut, declared, findings_of, HEARD, Window
+from safety_scenarios.judging.sliding_window import (
+    Cut,
+    declared,
+    findings_of,
+    HEARD,
+    reads,
+    Window,
+)
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
@@ -226,22 +233,3 @@ def grouped(scenario: Scenario, window_s: float) -> Mapping[int, Sequence[Invari
             window_s, next(one for one in _REACHES_S if one >= reach_s + _REACHES_S[0]))
         found.setdefault(round(length_s * 1e9), []).append(plugin)
     return found
-
-
-def reads(plugin: InvariantPlugin, scenario: Scenario) -> frozenset[str]:
-    """Return the topics that an invariant reads; all there are of one that does not say."""
-    ros = scenario.robot_body
-    signals = {value for name in plugin.names_signals
-               if isinstance(value := getattr(plugin, name, None), str)}
-    signals |= set(getattr(plugin, 'signals', ()))
-    topics = {value for name in ('topic', 'current')
-              if isinstance(value := getattr(plugin, name, None), str)}
-    for name in plugin.names_stimuli:
-        named = getattr(plugin, name, None)
-        topics |= set(named if isinstance(named, tuple) else (named,)) - {None}
-    if getattr(plugin, 'kind', '') == 'separation' and ros.separation is not None:
-        signals |= {ros.separation.signal, ros.separation.distance or ros.separation.signal}
-    for name in signals & ros.signals.keys():
-        topics |= {ros.signals[name].topic} | {ros.signals[name].current or
-                                               ros.signals[name].topic}
-    return frozenset(topics) or frozenset(topic for _, topic in declared(scenario))

@@ -13,12 +13,13 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticStatus
 from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.errors import ClockError, described, SafetyScenariosError
+from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
 from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
 from safety_scenarios.judging.sliding_window import declared
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.diagnostics import Diagnostics, of_invariants
 from safety_scenarios.ros.monitor.hearing import Hearing
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_LOST, Stamps
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import MonitorSettings
 from safety_scenarios.scenario.verdict import Verdict
@@ -74,7 +75,9 @@ class Monitoring:
         self._counts = _Counts()
         self._rates: dict[str, tuple[int, int, float]] = {}
         self._writer = _Writer()
-        self._graph_ns = self._all_ns = 0
+        self._graph_ns = self._all_ns = self._rest_ns = 0
+        self._ran = 0, 0
+        """When this thread last looked at itself (steady), and how long it had run by then (ns)."""
         self._offset_ns: int | None = None
         self._clock_trouble = ''
 
@@ -91,7 +94,9 @@ class Monitoring:
             self._turn()
             cost_ns = time.monotonic_ns() - began_ns
             self._counts.most_cost_ns = max(self._counts.most_cost_ns, cost_ns)
-            ended.wait(max(period_s - cost_ns / 1e9, cost_ns / 2e9))
+            wait_s = max(period_s - cost_ns / 1e9, cost_ns / 2e9)
+            self._rest_ns = round(1e9 * wait_s)
+            ended.wait(wait_s)
         self._turn()
         self._close_records(None)
         self._writer.close()
@@ -109,6 +114,7 @@ class Monitoring:
             self._add(event)
         now = self._now()
         self._look_at_clock(now)
+        self._look_at_itself(now)
         for found in self._watch.judge(now, until_ns):
             self._begin_record(found, now.steady_ns)
         is_due = now.steady_ns - self._all_ns > _ALL_NS
@@ -152,6 +158,17 @@ class Monitoring:
         if text:
             self._add(Event.model_construct(kind='fault', name=ClockError.__name__, stamps=now,
                                             text=text))
+
+    def _look_at_itself(self, now: Stamps) -> None:
+        """Put into the window how long this thread could not run, of itself, since a turn ago."""
+        before, ran_ns = self._ran, time.thread_time_ns()
+        self._ran = now.steady_ns, ran_ns
+        passed_ns = now.steady_ns - before[0]
+        lost_ns = passed_ns - self._rest_ns - (ran_ns - before[1])
+        if before[0] and lost_ns >= LEAST_NS:
+            self._add(Event.model_construct(
+                kind='stall', name=EVALUATOR, stamps=now, text='not run', truth={
+                    STALL_BEGAN: passed_ns / 1e9, STALL_LOST: lost_ns / 1e9}))
 
     def _begin_record(self, found: Found, now_ns: int) -> None:
         """Keep what was judged, and whatever comes for a while."""

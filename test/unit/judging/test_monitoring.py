@@ -123,6 +123,41 @@ def test_what_was_wrong_right_before_the_last_topic_came_is_found():
     assert Operation(events, range(30, 1500, 60)).checks == {'slow enough'}
 
 
+def stopped(events, lost_ms, told=True):
+    """Yield what a monitor hears that is stopped from 800 ms on, and reads all that came then."""
+    is_told = not told
+    for event in events:
+        if not is_told and event.stamps.steady_ns >= at(800 + lost_ms).steady_ns:
+            is_told = True
+            yield Event(kind='stall', name='evaluator', text='not run', stamps=at(800 + lost_ms),
+                        truth={'began': 1e-3 * lost_ms, 'lost': 1e-3 * lost_ms})
+        late = at(800).steady_ns < event.stamps.steady_ns < at(800 + lost_ms).steady_ns
+        yield event.model_copy(update={'stamps': at(800 + lost_ms).model_copy(update={
+            'header_ns': event.stamps.header_ns})}) if late else event
+
+
+def after_a_stop(lost_ms, told=True, **does):
+    turns = [turn for turn in range(40, 2000, 60) if not 800 < turn < 800 + lost_ms]
+    return Operation(stopped(robot(2000, **does), lost_ms, told), turns)
+
+
+def test_what_shows_only_because_the_monitor_could_not_run_is_no_violation():
+    assert after_a_stop(500, told=False).checks >= {'alive'}
+    found = after_a_stop(500)
+    assert found.checks == set()
+    assert found.watch.watched['alive'].level is Level.OK
+    assert 'monitor itself could not run' in found.watch.watched['alive'].lost
+    assert found.watch.verdict is Verdict.INCONCLUSIVE
+    assert after_a_stop(30).watch.verdict is Verdict.PASS
+
+
+def test_what_the_robot_did_is_found_though_the_monitor_could_not_run():
+    assert after_a_stop(500, speed=spike(0.4, 1.3, 1100)).checks == {'slow enough'}
+    assert 'alive' in after_a_stop(30, dies={'cmd_vel': 800}).checks
+    assert 'alive' in after_a_stop(200, dies={'cmd_vel': 800}).checks
+    assert 'sees' in after_a_stop(30, dies={'scan': 800}).checks
+
+
 def test_a_topic_that_is_heard_in_part_is_not_ok():
     """As one on which somebody else publishes in another type: what he commands is unknown."""
     operation = Operation(robot(3000), TURNS)
