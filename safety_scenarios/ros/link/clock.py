@@ -72,12 +72,16 @@ class RosClock:
                                        'Start the simulator, or leave use_sim_time out.')
             time.sleep(0.01)
         self._stall_ns = _LOCKSTEP_STALL_NS if lockstep else _STALL_NS
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Forget what was wrong with /clock so far: whoever asks has taken note of it."""
         self._fault = None
 
     def forget(self) -> None:
         """Wait for /clock anew: another simulator begins at its own time."""
         self._ros_ns = 0
-        self._fault = None
+        self.go_on()
 
     def check(self, steady_ns: int) -> None:
         """

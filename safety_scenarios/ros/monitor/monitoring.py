@@ -77,7 +77,7 @@ class Monitoring:
         self._writer = _Writer()
         self._graph_ns = self._all_ns = self._rest_ns = 0
         self._ran = 0, 0
-        """When this thread last looked at itself (steady), and how long it had run by then (ns)."""
+        """When this thread looked at itself (steady), and how long it had run by then (ns)."""
         self._offset_ns: int | None = None
         self._clock_trouble = ''
 
@@ -150,6 +150,7 @@ class Monitoring:
             self._clock.check(now.steady_ns)
         except SafetyScenariosError as error:
             text = str(error) if now.ros_ns else 'nothing has come on /clock yet'
+            self._clock.go_on()
         offset_ns = now.system_ns - now.steady_ns
         if self._offset_ns is not None and abs(offset_ns - self._offset_ns) > _STEP_NS:
             text = text or (f'the system clock was stepped by '
