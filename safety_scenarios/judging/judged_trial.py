@@ -55,6 +55,16 @@ class JudgedTrial:
         """Return when processes of the harness could not run."""
         return Stalls(self.record)
 
+    @cached_property
+    def taking_all(self) -> 'JudgedTrial | None':
+        """
+        Return the trial as with a driver that takes every command.
+
+        None where that is no other: the driver was declared, or has rejected nothing.
+        """
+        return self._from(self.timeline, Signals(self.record, takes_all=True)) \
+            if self.signals.guesses_rejections else None
+
     def left_out_ns(self, from_ns: int, to_ns: int) -> int:
         """
         Return how much later a command had come if thinking took its time in simulated time, too.

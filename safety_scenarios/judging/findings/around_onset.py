@@ -5,7 +5,8 @@
 What is found wherever within their bounds a real hazard began and ended, and what is left open.
 
 A reference sensor tells of both within a bound. Whatever is judged from the one or to the other is
-judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE.
+judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE. So
+is what passes only because a driver that nobody declared is taken to reject commands.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,33 @@ def wherever(trial: JudgedTrial,
 
     :param findings_of: gives at most one finding of each name
     """
+    found, other = _within_bounds(trial, findings_of), trial.taking_all
+    return found if other is None else by_any_driver(found, list(findings_of(other)))
+
+
+def by_any_driver(found: Sequence[Finding], otherwise: Sequence[Finding]) -> list[Finding]:
+    """
+    Return findings without a PASS that hangs on a driver which was not declared.
+
+    :param otherwise: the same with a driver that takes every command
+    """
+    failed = {one.check: one for one in otherwise if one.verdict is Verdict.FAIL}
+    names = {one.check for one in found}
+    return [*(one if one.verdict is not Verdict.PASS or one.check not in failed
+              else _assumed(failed[one.check]) for one in found),
+            *(_assumed(one) for check, one in failed.items() if check not in names)]
+
+
+def _assumed(failed: Finding) -> Finding:
+    return failed.model_copy(update={
+        'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False, 'reason': (
+            f'the driver was not declared, and with one that takes the commands which the '
+            f'assumed one rejects it would be {_told(failed)}. Declare the driver of the robot '
+            f'at ros.commands')})
+
+
+def _within_bounds(trial: JudgedTrial,
+                   findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
     found = list(findings_of(trial))
     ends = [{one.check: one for one in findings_of(other)} for other in trial.around_onset]
     if not ends:

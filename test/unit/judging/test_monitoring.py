@@ -12,6 +12,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.judging.monitoring import Level
 from safety_scenarios.judging.sliding_window import watched_part
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import MonitorSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -121,6 +122,27 @@ def test_what_was_wrong_right_before_the_last_topic_came_is_found():
     events = (event for event in robot(1500, period_ms=5, speed=spike(0.4, 1.3, 995, 5))
               if event.name != 'scan' or event.stamps.steady_ns >= at(1000).steady_ns)
     assert Operation(events, range(30, 1500, 60)).checks == {'slow enough'}
+
+
+def with_old_stamps(events):
+    """Yield commands with stamps; four of five of them are of 3 m/s and ten seconds old."""
+    for event in events:
+        if event.kind == 'command':
+            is_old = event.stamps.steady_ns > at(500).steady_ns and (event.sequence or 0) % 5
+            sec, nanosec = divmod(event.stamps.ros_ns, 10**9)
+            message = Message(type='geometry_msgs/msg/TwistStamped', data={
+                'header': {'stamp': {'sec': sec - 10 * bool(is_old), 'nanosec': nanosec}},
+                'twist': {**event.message.data, 'linear': {
+                    'x': 3.0 if is_old else 0.4, 'y': 0.0, 'z': 0.0}}})
+            event = event.model_copy(update={'message': message})
+        yield event
+
+
+def test_what_only_a_driver_that_was_not_declared_would_reject_passes_nothing():
+    operation = Operation(with_old_stamps(robot(1000)), range(30, 1000, 60))
+    slow = operation.watch.watched['slow enough']
+    assert slow.verdict is Verdict.INCONCLUSIVE
+    assert 'the driver was not declared' in slow.lost
 
 
 def stopped(events, lost_ms, told=True):
