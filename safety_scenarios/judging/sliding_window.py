@@ -205,7 +205,7 @@ class Window:
         self._most = settings.max_memory_mb * _MB
         self._most_kept = settings.max_record_mb * _MB / 2
         self._awaited = set(declared(scenario))
-        self._floor_ns = began.steady_ns
+        self._began_ns = began.steady_ns
         self._inside: deque[Event] = deque()
         self._before: dict[Key, Event] = {}
         """What was in force when the window began."""
@@ -225,10 +225,7 @@ class Window:
         key = event.kind, event.name
         if event.kind != 'fault':
             self.heard.setdefault(key, deque(maxlen=_LAST)).append(event.stamps.steady_ns)
-        if key in self._awaited:
-            self._awaited.discard(key)
-            if not self._awaited:  # from now on everything that is declared is known
-                self._floor_ns = event.stamps.steady_ns
+        self._awaited.discard(key)
         while self.size > self._most and len(self._inside) > 1:
             self._shortened_ns = event.stamps.steady_ns
             self._leave()
@@ -260,8 +257,7 @@ class Window:
         """
         found = [judged_ns - reach_ns, *(
             times[0] for (_, topic), times in self.heard.items() if topic in topics)]
-        known_ns = min(self._floor_ns, judged_ns)  # what came before that was judged without
-        return max(known_ns, judged_ns - self._length_ns, min(found))
+        return max(self._began_ns, judged_ns - self._length_ns, min(found))
 
     def judged(self, begin_ns: int, now: Stamps) -> Cut:
         """

@@ -124,6 +124,15 @@ def test_what_was_wrong_right_before_the_last_topic_came_is_found():
     assert Operation(events, range(30, 1500, 60)).checks == {'slow enough'}
 
 
+def test_a_topic_that_comes_late_takes_nothing_from_checks_that_do_not_read_it():
+    """The window began anew with it, too short for a check that had been OK."""
+    events = (event for event in robot(2300)
+              if event.name != 'scan' or event.stamps.steady_ns >= at(1000).steady_ns)
+    operation = Operation(events, range(30, 2300, 60))
+    assert operation.watch.verdict is Verdict.PASS
+    assert operation.after(2000) == {Level.OK}
+
+
 def with_old_stamps(events):
     """Yield commands with stamps; four of five of them are of 3 m/s and ten seconds old."""
     for event in events:
