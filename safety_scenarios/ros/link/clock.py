@@ -122,7 +122,8 @@ class RosClock:
         passed_ns, ahead_ns = steady_ns - self._advanced_ns, ros_ns - self._ros_ns
         if self._ros_ns and ahead_ns < 0:
             self._fault = (f'/clock went back by {-ahead_ns / 1e6:.1f} ms to '
-                           f'{ros_ns / 1e9:.3f} s. Was the simulation reset?')
+                           f'{ros_ns / 1e9:.3f} s. Was the simulation reset, or do two nodes '
+                           f'publish it?')
         elif self._ros_ns and ahead_ns > _JUMP_NS + _FASTEST * passed_ns:
             self._fault = (f'/clock jumped ahead by {ahead_ns / 1e9:.1f} s within '
                            f'{passed_ns / 1e6:.1f} ms')

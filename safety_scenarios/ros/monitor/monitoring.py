@@ -3,6 +3,7 @@
 
 """Hears, judges, tells and keeps: what a monitor node does until it is told to end."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 import queue
@@ -27,6 +28,8 @@ from safety_scenarios.scenario.verdict import Verdict
 _GRAPH_NS, _ALL_NS = 200_000_000, 1_000_000_000
 _STEP_NS = 20_000_000
 """The system clock and the steady one drift apart by less from turn to turn; more is a step."""
+_PACE_NS = 2_000_000_000
+"""Over so long the pace of /clock is measured, which may tick ten times a second."""
 _BEHIND_NS = 1_000_000_000
 """A monitor whose verdicts are later than this tells nothing."""
 
@@ -78,6 +81,8 @@ class Monitoring:
         self._graph_ns = self._all_ns = self._rest_ns = 0
         self._ran = 0, 0
         """When this thread looked at itself (steady), and how long it had run by then (ns)."""
+        self._paces = deque[tuple[int, int]]()
+        """Steady and ROS time (ns) of the last turns."""
         self._offset_ns: int | None = None
         self._clock_trouble = ''
 
@@ -151,6 +156,8 @@ class Monitoring:
         except SafetyScenariosError as error:
             text = str(error) if now.ros_ns else 'nothing has come on /clock yet'
             self._clock.go_on()
+            self._paces.clear()
+        text = text or self._uneven(now)
         offset_ns = now.system_ns - now.steady_ns
         if self._offset_ns is not None and abs(offset_ns - self._offset_ns) > _STEP_NS:
             text = text or (f'the system clock was stepped by '
@@ -159,6 +166,22 @@ class Monitoring:
         if text:
             self._add(Event.model_construct(kind='fault', name=ClockError.__name__, stamps=now,
                                             text=text))
+
+    def _uneven(self, now: Stamps) -> str:
+        """Return that simulated time, in which a robot moves, is not the time that is judged."""
+        if not self._clock.sim_time:
+            return ''
+        self._paces.append((now.steady_ns, now.ros_ns))
+        while len(self._paces) > 1 and now.steady_ns - self._paces[1][0] >= _PACE_NS:
+            self._paces.popleft()
+        from_ns, since_ns = self._paces[0]
+        passed_ns, rules = now.steady_ns - from_ns, self._watch.window.measuring.rules
+        if passed_ns < _PACE_NS:
+            return f'the pace of /clock is unknown until it was heard for {_PACE_NS / 1e9:g} s'
+        factor = (now.ros_ns - since_ns) / passed_ns
+        return '' if rules.rtf_min <= factor <= rules.rtf_max else (
+            f'/clock ran at {factor:.2f} of real time, expected {rules.rtf_min:g} to '
+            f'{rules.rtf_max:g}: what is judged is real time. Let the simulator keep it')
 
     def _look_at_itself(self, now: Stamps) -> None:
         """Put into the window how long this thread could not run, of itself, since a turn ago."""

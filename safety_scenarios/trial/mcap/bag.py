@@ -183,7 +183,8 @@ def _with_clock(events: Sequence[Event], ticks: Sequence[tuple[int, int]]) -> Se
         if back_ns > 0:
             told.append(Event(
                 kind='fault', name=ClockError.__name__, stamps=_stamps(now_ns),
-                text=f'{_CLOCK} went back by {back_ns / 1e6:.1f} ms. Was the simulation reset?'))
+                text=f'{_CLOCK} went back by {back_ns / 1e6:.1f} ms. Was the simulation reset, or '
+                     f'did two nodes publish it?'))
     first, *others = events
     told = [event for event in told
             if first.stamps.steady_ns <= event.stamps.steady_ns <= others[-1].stamps.steady_ns]

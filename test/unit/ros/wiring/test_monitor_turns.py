@@ -68,9 +68,27 @@ def test_a_simulation_that_was_reset_is_noted_once_and_then_watched_again(tmp_pa
         passing.now_ns += 20_000_000
         clock._advance(passing.now_ns, round(said_s * S))
         monitor._turn()
-    [noted] = monitor.noted
-    assert (noted.kind, noted.name) == ('fault', 'ClockError')
-    assert 'went back by 4020.0 ms' in (noted.text or '')
+    assert {(event.kind, event.name) for event in monitor.noted} == {('fault', 'ClockError')}
+    assert ['went back by 4020.0 ms' in (event.text or '') for event in monitor.noted] == [
+        False, False, True, False, False]  # its pace is unknown before and after
+
+
+@pytest.mark.parametrize(('factor', 'told'), [
+    (0.1, '/clock ran at 0.10 of real time'), (0.95, ''), (1.05, ''),
+    (5.0, '/clock ran at 5.00 of real time')])
+def test_simulated_time_that_is_not_real_time_is_noted(tmp_path, passing, factor, told):
+    """At 0.1 a good robot seemed silent for long, and at 5 one that was silent did not."""
+    clock = RosClock()
+    clock.sim_time = True
+    monitor = Quiet(tmp_path, clock)
+    monitor._rest_ns = 100_000_000
+    for turn in range(25):
+        passing.now_ns += 100_000_000
+        clock._advance(passing.now_ns, round(5 * S + factor * turn * 0.1 * S))
+        monitor._turn()
+    assert all('pace of /clock is unknown' in (event.text or '') for event in monitor.noted[:20])
+    assert [told in (event.text or '') for event in monitor.noted[20:]] == [True] * (
+        5 if told else 0)
 
 
 @pytest.mark.parametrize(('passed_ms', 'ran_ms', 'lost'), [
