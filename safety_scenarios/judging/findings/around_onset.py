@@ -6,7 +6,7 @@ What is found wherever within their bounds a real hazard began and ended, and wh
 
 A reference sensor tells of both within a bound. Whatever is judged from the one or to the other is
 judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE. So
-is what passes only because a driver that nobody declared is taken to reject commands.
+is what passes only by a driver that nobody declared, or only in one of two times.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,29 +23,30 @@ def wherever(trial: JudgedTrial,
 
     :param findings_of: gives at most one finding of each name
     """
-    found, other = _within_bounds(trial, findings_of), trial.taking_all
-    return found if other is None else by_any_driver(found, list(findings_of(other)))
+    found = _within_bounds(trial, findings_of)
+    for why, other in trial.otherwise.items():
+        found = passing_both(found, list(findings_of(other)), why)
+    return found
 
 
-def by_any_driver(found: Sequence[Finding], otherwise: Sequence[Finding]) -> list[Finding]:
+def passing_both(found: Sequence[Finding], otherwise: Sequence[Finding],
+                 why: str) -> list[Finding]:
     """
-    Return findings without a PASS that hangs on a driver which was not declared.
+    Return findings without a PASS that would be a FAIL in a trial which may have been as well.
 
-    :param otherwise: the same with a driver that takes every command
+    :param otherwise: the findings of that one
+    :param why: it is not known which of them it was
     """
     failed = {one.check: one for one in otherwise if one.verdict is Verdict.FAIL}
     names = {one.check for one in found}
     return [*(one if one.verdict is not Verdict.PASS or one.check not in failed
-              else _assumed(failed[one.check]) for one in found),
-            *(_assumed(one) for check, one in failed.items() if check not in names)]
+              else _doubted(failed[one.check], why) for one in found),
+            *(_doubted(one, why) for check, one in failed.items() if check not in names)]
 
 
-def _assumed(failed: Finding) -> Finding:
-    return failed.model_copy(update={
-        'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False, 'reason': (
-            f'the driver was not declared, and with one that takes the commands which the '
-            f'assumed one rejects it would be {_told(failed)}. Declare the driver of the robot '
-            f'at ros.commands')})
+def _doubted(failed: Finding, why: str) -> Finding:
+    return failed.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False,
+                                     'reason': f'{why} it would be {_told(failed)}'})
 
 
 def _within_bounds(trial: JudgedTrial,

@@ -179,7 +179,7 @@ class Monitoring:
         if passed_ns < _PACE_NS:
             return f'the pace of /clock is unknown until it was heard for {_PACE_NS / 1e9:g} s'
         factor = (now.ros_ns - since_ns) / passed_ns
-        return '' if rules.rtf_min <= factor <= rules.rtf_max else (
+        return '' if rules.keeps_real_time(factor) else (
             f'/clock ran at {factor:.2f} of real time, expected {rules.rtf_min:g} to '
             f'{rules.rtf_max:g}: what is judged is real time. Let the simulator keep it')
 

@@ -151,7 +151,7 @@ def test_what_only_a_driver_that_was_not_declared_would_reject_passes_nothing():
     operation = Operation(with_old_stamps(robot(1000)), range(30, 1000, 60))
     slow = operation.watch.watched['slow enough']
     assert slow.verdict is Verdict.INCONCLUSIVE
-    assert 'the driver was not declared' in slow.lost
+    assert 'the driver was not declared at ros.commands' in slow.lost
 
 
 def stopped(events, lost_ms, told=True):
