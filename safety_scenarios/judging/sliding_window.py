@@ -22,6 +22,7 @@ from safety_scenarios.judging.findings import coverage, observation
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.observation import none_taken, ONE_COMMANDER
+from safety_scenarios.judging.findings.stall_findings import NEARER
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
 from safety_scenarios.judging.latency.stream import interleaved, lost
@@ -107,13 +108,15 @@ def _left_open(trial: JudgedTrial, found: Sequence[Finding]) -> Sequence[Finding
         begin.stamps.steady_ns - _READ_BY_NS, trial.record.end_ns)
     if not stalls:
         return found
-    lost_ns, plugins = sum(one.lost_ns for one in stalls), {
+    lost_ns, plugins = max(one.lost_ns for one in stalls), {
         plugin.name: plugin for plugin in trial.scenario.invariants}
 
     def may_be_ours(one: Finding) -> bool:
         plugin = plugins[one.check]
         if plugin.margin_is_time and one.unit == 's':
             return -1e9 * (one.margin or 0.0) <= lost_ns + LEAST_NS
+        if one.unit == 'm' and one.margin is not None:
+            return -1e9 * one.margin <= NEARER * (lost_ns + LEAST_NS)
         return plugin.margin_is_time or plugin.reach_s(trial.scenario) != 0.0 \
             or len(reads(plugin, trial.scenario)) > 1
     return [one if one.verdict is not Verdict.FAIL or not may_be_ours(one) else one.model_copy(

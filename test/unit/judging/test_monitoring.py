@@ -189,6 +189,19 @@ def test_what_the_robot_did_is_found_though_the_monitor_could_not_run():
     assert 'sees' in after_a_stop(30, dies={'scan': 800}).checks
 
 
+def test_on_a_busy_host_a_violation_that_is_too_large_for_it_is_found():
+    def busy(events):
+        for event in events:
+            yield event
+            if event.name == 'scan':
+                yield Event(kind='stall', name='evaluator', text='not run', stamps=event.stamps,
+                            truth={'began': 0.05, 'lost': 0.02})
+    near = robot(1500, near=lambda t: 6.0 if t < 800 else 0.05)
+    assert Operation(busy(near), range(40, 1500, 60)).checks >= {'could stop'}
+    assert Operation(busy(robot(1500, dies={'cmd_vel': 800})), range(40, 1500, 60)).checks >= {
+        'alive'}
+
+
 def test_a_topic_that_is_heard_in_part_is_not_ok():
     """As one on which somebody else publishes in another type: what he commands is unknown."""
     operation = Operation(robot(3000), TURNS)
