@@ -3,7 +3,7 @@
 
 """A trial as it is judged: its record, and each stage that was computed from it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +11,19 @@ from safety_scenarios.judging.latency.pairing import LatencyResult
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.signals import Signals
-from safety_scenarios.scenario.measuring import THOUGHT
+from safety_scenarios.scenario.measuring import ClockRules, THOUGHT
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.timing import THINKING
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
+
+
+def in_ros_time(record: TrialRecord) -> TrialRecord:
+    """Return a record with ROS time for the steady clock, by which all that happened is judged."""
+    return record.model_copy(update={'events': tuple(event.model_copy(update={
+        'scheduled_ns': None if event.scheduled_ns is None else event.stamps.ros_ns,
+        'stamps': event.stamps.model_copy(update={'steady_ns': event.stamps.ros_ns})})
+        for event in record.events)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +62,26 @@ class JudgedTrial:
     def stalls(self) -> Stalls:
         """Return when processes of the harness could not run."""
         return Stalls(self.record)
+
+    @cached_property
+    def otherwise(self) -> 'Mapping[str, JudgedTrial]':
+        """
+        Return the trial as it may have been as well, by why that is not known: each must pass.
+
+        With a driver that takes every command, where one that was not declared has rejected some.
+        In simulated time, where that ran at another pace than real time and may do so.
+        """
+        found, clocks, measuring = {}, self.latency.clocks, self.record.measuring
+        if self.signals.guesses_rejections:
+            found['the driver was not declared at ros.commands, and with one that takes the '
+                  'commands which the assumed one rejects'] = self._from(
+                      self.timeline, Signals(self.record, takes_all=True))
+        if measuring.sim_time and measuring.pace is None and measuring.rules.judge != 'steady' \
+                and clocks.rtf is not None and not ClockRules().keeps_real_time(clocks.rtf):
+            record = in_ros_time(self.record)
+            found[f'simulated time ran at {clocks.rtf:.3g} of real time, in which'] = self._from(
+                Timeline(record), Signals(record))
+        return found
 
     def left_out_ns(self, from_ns: int, to_ns: int) -> int:
         """

@@ -16,7 +16,14 @@ from statistics import median
 
 from safety_scenarios.judging.findings.clock_findings import clock_findings, without_clock
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.sliding_window import Cut, declared, findings_of, HEARD, Window
+from safety_scenarios.judging.sliding_window import (
+    Cut,
+    declared,
+    findings_of,
+    HEARD,
+    reads,
+    Window,
+)
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
@@ -87,6 +94,7 @@ class Watch:
     :ivar keeps_up: whether verdicts come soon enough to tell anything
     :ivar judged_ns: up to when (steady) everything has been judged
     :ivar lags_ns: how long after the events that decide them verdicts came, at most
+    :ivar unheard: topic to why not everything that is published there can be heard now
     """
 
     def __init__(self, scenario: Scenario, settings: MonitorSettings, began: Stamps) -> None:
@@ -94,6 +102,7 @@ class Watch:
         self.watched: dict[str, Watched] = {}
         self.found = 0
         self.lags_ns: list[int] = []
+        self.unheard: Mapping[str, str] = {}
         self.most_lag_ns = 0
         self.late = 0
         self.keeps_up = True
@@ -160,7 +169,7 @@ class Watch:
         return round(median(self.lags_ns)) if self.lags_ns else 0
 
     def silent(self, now_ns: int) -> Mapping[str, str]:
-        """Return topic to why it is silent, of those that are."""
+        """Return topic to why it is silent or only heard in part, of those that are."""
         found = {}
         for kind, topic in declared(self._scenario):
             last_ns = self.window.heard.get((kind, topic), (None,))[-1]
@@ -169,7 +178,7 @@ class Watch:
                 found[topic] = f'{topic} was never heard'
             elif quiet_ns > self._stale_ns:
                 found[topic] = f'{topic} has been silent for {quiet_ns / 1e9:.1f} s'
-        return found
+        return {**found, **self.unheard}
 
     @property
     def verdict(self) -> Verdict:
@@ -224,22 +233,3 @@ def grouped(scenario: Scenario, window_s: float) -> Mapping[int, Sequence[Invari
             window_s, next(one for one in _REACHES_S if one >= reach_s + _REACHES_S[0]))
         found.setdefault(round(length_s * 1e9), []).append(plugin)
     return found
-
-
-def reads(plugin: InvariantPlugin, scenario: Scenario) -> frozenset[str]:
-    """Return the topics that an invariant reads; all there are of one that does not say."""
-    ros = scenario.robot_body
-    signals = {value for name in plugin.names_signals
-               if isinstance(value := getattr(plugin, name, None), str)}
-    signals |= set(getattr(plugin, 'signals', ()))
-    topics = {value for name in ('topic', 'current')
-              if isinstance(value := getattr(plugin, name, None), str)}
-    for name in plugin.names_stimuli:
-        named = getattr(plugin, name, None)
-        topics |= set(named if isinstance(named, tuple) else (named,)) - {None}
-    if getattr(plugin, 'kind', '') == 'separation' and ros.separation is not None:
-        signals |= {ros.separation.signal, ros.separation.distance or ros.separation.signal}
-    for name in signals & ros.signals.keys():
-        topics |= {ros.signals[name].topic} | {ros.signals[name].current or
-                                               ros.signals[name].topic}
-    return frozenset(topics) or frozenset(topic for _, topic in declared(scenario))

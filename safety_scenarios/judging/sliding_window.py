@@ -22,7 +22,9 @@ from safety_scenarios.judging.findings import coverage, observation
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.observation import none_taken, ONE_COMMANDER
+from safety_scenarios.judging.findings.stall_findings import NEARER
 from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
 from safety_scenarios.judging.latency.stream import interleaved, lost
 from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -37,6 +39,8 @@ from safety_scenarios.trial.trial import END, NOMINAL, Trial, TrialRecord
 
 LABEL = 'in_operation'
 """What results call a robot that a monitor watches: nobody tells what drives it."""
+_READ_BY_NS = 100_000_000
+"""So long after a monitor could not run all that came meanwhile has been read."""
 HEARD = 'every declared topic is heard'
 WHOLE = 'no message was lost'
 
@@ -89,8 +93,36 @@ def findings_of(trial: JudgedTrial,
     """
     found = [*observation.faults(trial), *observation.numbers(trial), *none_taken(trial),
              *_heard(trial), *_whole(trial)]
-    found += checked(trial, plugins, by_load=False)
+    found += _left_open(trial, checked(trial, plugins, by_load=False))
     return [*found, *coverage.nothing_checked(trial, found)]
+
+
+def _left_open(trial: JudgedTrial, found: Sequence[Finding]) -> Sequence[Finding]:
+    """
+    Return findings without a FAIL that only shows when the monitor itself could not run.
+
+    It reads late and all at once what came meanwhile. What one message shows by itself stays.
+    """
+    begin = trial.timeline.mark(NOMINAL)
+    stalls = [] if begin is None else trial.stalls.of(EVALUATOR).within(
+        begin.stamps.steady_ns - _READ_BY_NS, trial.record.end_ns)
+    if not stalls:
+        return found
+    lost_ns, plugins = max(one.lost_ns for one in stalls), {
+        plugin.name: plugin for plugin in trial.scenario.invariants}
+
+    def may_be_ours(one: Finding) -> bool:
+        plugin = plugins[one.check]
+        if plugin.margin_is_time and one.unit == 's':
+            return -1e9 * (one.margin or 0.0) <= lost_ns + LEAST_NS
+        if one.unit == 'm' and one.margin is not None:
+            return -1e9 * one.margin <= NEARER * (lost_ns + LEAST_NS)
+        return plugin.margin_is_time or plugin.reach_s(trial.scenario) != 0.0 \
+            or len(reads(plugin, trial.scenario)) > 1
+    return [one if one.verdict is not Verdict.FAIL or not may_be_ours(one) else one.model_copy(
+        update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+            f'{one.reason}. The monitor itself could not run for {lost_ns / 1e6:.0f} ms. Lower '
+            f'the load of the host')}) for one in found]
 
 
 def _heard(trial: JudgedTrial) -> Iterator[Finding]:
@@ -120,6 +152,25 @@ def _whole(trial: JudgedTrial) -> Iterator[Finding]:
         yield harness('observation', WHOLE, Verdict.INCONCLUSIVE,
                       f'{topic}: {counted(count, "command was", "commands were")} lost in '
                       f'transit. Let the controller publish reliably, or lower the load')
+
+
+def reads(plugin: InvariantPlugin, scenario: Scenario) -> frozenset[str]:
+    """Return the topics that an invariant reads; all there are of one that does not say."""
+    ros = scenario.robot_body
+    signals = {value for name in plugin.names_signals
+               if isinstance(value := getattr(plugin, name, None), str)}
+    signals |= set(getattr(plugin, 'signals', ()))
+    topics = {value for name in ('topic', 'current')
+              if isinstance(value := getattr(plugin, name, None), str)}
+    for name in plugin.names_stimuli:
+        named = getattr(plugin, name, None)
+        topics |= set(named if isinstance(named, tuple) else (named,)) - {None}
+    if getattr(plugin, 'kind', '') == 'separation' and ros.separation is not None:
+        signals |= {ros.separation.signal, ros.separation.distance or ros.separation.signal}
+    for name in signals & ros.signals.keys():
+        topics |= {ros.signals[name].topic} | {ros.signals[name].current or
+                                               ros.signals[name].topic}
+    return frozenset(topics) or frozenset(topic for _, topic in declared(scenario))
 
 
 _NS, _MB = 1e9, 1e6
@@ -157,7 +208,7 @@ class Window:
         self._most = settings.max_memory_mb * _MB
         self._most_kept = settings.max_record_mb * _MB / 2
         self._awaited = set(declared(scenario))
-        self._floor_ns = began.steady_ns
+        self._began_ns = began.steady_ns
         self._inside: deque[Event] = deque()
         self._before: dict[Key, Event] = {}
         """What was in force when the window began."""
@@ -177,10 +228,7 @@ class Window:
         key = event.kind, event.name
         if event.kind != 'fault':
             self.heard.setdefault(key, deque(maxlen=_LAST)).append(event.stamps.steady_ns)
-        if key in self._awaited:
-            self._awaited.discard(key)
-            if not self._awaited:  # from now on everything that is declared is known
-                self._floor_ns = event.stamps.steady_ns
+        self._awaited.discard(key)
         while self.size > self._most and len(self._inside) > 1:
             self._shortened_ns = event.stamps.steady_ns
             self._leave()
@@ -212,7 +260,7 @@ class Window:
         """
         found = [judged_ns - reach_ns, *(
             times[0] for (_, topic), times in self.heard.items() if topic in topics)]
-        return max(self._floor_ns, judged_ns - self._length_ns, min(found))
+        return max(self._began_ns, judged_ns - self._length_ns, min(found))
 
     def judged(self, begin_ns: int, now: Stamps) -> Cut:
         """

@@ -75,6 +75,10 @@ class ClockRules(Noun):
                              f'expected rtf_min <= rtf_max')
         return self
 
+    def keeps_real_time(self, factor: float) -> bool:
+        """Return whether a trial counts at this real-time factor of /clock."""
+        return self.rtf_min <= factor <= self.rtf_max
+
     @property
     def judge(self) -> Literal['steady', 'ros', 'max']:
         """Return the clock that decides."""

@@ -462,4 +462,4 @@ class MonitorSettings(Noun):
     node_name: str = Field(default='monitor_node', max_length=200, pattern=r'^[A-Za-z_]\w*$')
     """Name of the node."""
     use_sim_time: bool = False
-    """Take ROS time from /clock."""
+    """Take ROS time from /clock, which must run at 0.9 to 1.1 of real time."""

@@ -3,6 +3,7 @@
 
 """A monitor beside a running robot: it tells in time, keeps what it found, and is silent."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 import json
 import os
@@ -13,15 +14,21 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
 from ros.campaigns import environment
 from ros.rtps import Sent, Wire
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.inbox import with_info
-from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.ros.monitor.hearing import Hearing, SilentNode
+from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.scenario.event import Event
 
 pytestmark = pytest.mark.dds
 
@@ -183,3 +190,43 @@ def test_the_packets_show_no_other_data_from_it(watched):
     [graph] = set(monitor.data) - {diagnostics}
     assert watched.participants['monitor_node'] in monitor.first[graph], (
         'beside diagnostics nothing but ros_discovery_info, which begins with its own gid')
+
+
+def test_a_publisher_that_is_not_heard_is_told(domain):
+    """Of another type, or of another quality of service, before it is subscribed to anew."""
+    block = load_scenario(FILE).body
+    with ExitStack() as stack:
+        own, *others = (stack.enter_context(ros_context([], domain)) for _ in range(3))
+        monitor, robot, second = SilentNode('monitor', own), *(
+            Node(f'node_{number}', context=context) for number, context in enumerate(others))
+        for node in (monitor, robot, second):
+            stack.callback(node.destroy_node)
+        stack.enter_context(spinning(monitor))
+        hearing = Hearing(monitor, block, RosClock())
+        known, came = robot.create_publisher(Twist, 'cmd_vel', 10), list[Event]()
+
+        def wait(until):
+            deadline = time.monotonic() + 10
+            while not until() and time.monotonic() < deadline:
+                time.sleep(0.05)
+                known.publish(Twist())
+                came.extend(hearing.take())
+            assert until(), (hearing.troubles, came[-3:])
+
+        def follows(until):
+            def found():
+                hearing.follow_graph()
+                return until()
+            return found
+        wait(follows(lambda: came and came[-1].kind == 'command'))
+        stamped = second.create_publisher(TwistStamped, 'cmd_vel', 10)
+        wait(follows(lambda: 'TwistStamped, expected one type' in hearing.troubles.get(
+            'cmd_vel', '')))
+        second.destroy_publisher(stamped)
+        wait(follows(lambda: not hearing.troubles))
+        assert not any(event.kind == 'fault' for event in came)
+        second.create_publisher(Twist, 'cmd_vel', qos_profile_sensor_data)
+        wait(lambda: any(event.kind == 'fault' for event in came))
+        [fault] = [event for event in came if event.kind == 'fault']
+        assert 'another quality of service' in fault.text
+        hearing.close()

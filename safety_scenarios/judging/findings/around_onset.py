@@ -5,7 +5,8 @@
 What is found wherever within their bounds a real hazard began and ended, and what is left open.
 
 A reference sensor tells of both within a bound. Whatever is judged from the one or to the other is
-judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE.
+judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE. So
+is what passes only by a driver that nobody declared, or only in one of two times.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +23,34 @@ def wherever(trial: JudgedTrial,
 
     :param findings_of: gives at most one finding of each name
     """
+    found = _within_bounds(trial, findings_of)
+    for why, other in trial.otherwise.items():
+        found = passing_both(found, list(findings_of(other)), why)
+    return found
+
+
+def passing_both(found: Sequence[Finding], otherwise: Sequence[Finding],
+                 why: str) -> list[Finding]:
+    """
+    Return findings without a PASS that would be a FAIL in a trial which may have been as well.
+
+    :param otherwise: the findings of that one
+    :param why: it is not known which of them it was
+    """
+    failed = {one.check: one for one in otherwise if one.verdict is Verdict.FAIL}
+    names = {one.check for one in found}
+    return [*(one if one.verdict is not Verdict.PASS or one.check not in failed
+              else _doubted(failed[one.check], why) for one in found),
+            *(_doubted(one, why) for check, one in failed.items() if check not in names)]
+
+
+def _doubted(failed: Finding, why: str) -> Finding:
+    return failed.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False,
+                                     'reason': f'{why} it would be {_told(failed)}'})
+
+
+def _within_bounds(trial: JudgedTrial,
+                   findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
     found = list(findings_of(trial))
     ends = [{one.check: one for one in findings_of(other)} for other in trial.around_onset]
     if not ends:

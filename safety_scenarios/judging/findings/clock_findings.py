@@ -110,7 +110,7 @@ def _real_time_factor(trial: JudgedTrial, clocks: Clocks,
                          f'more than passed in its own between hazard and reaction. '
                          f'{_pace_advice(trial)}')
     for span, factor in spans:
-        if factor is not None and not rules.rtf_min <= factor <= rules.rtf_max:
+        if factor is not None and not rules.keeps_real_time(factor):
             near = rules.rtf_min if factor < rules.rtf_min else rules.rtf_max
             yield _found('real-time factor in range', Verdict.INCONCLUSIVE,
                          f'/clock ran at {apart(factor, near, ".3f")} of real time during {span}, '

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 
 from safety_scenarios.errors import described
-from safety_scenarios.judging.findings.around_onset import certain
+from safety_scenarios.judging.findings.around_onset import certain, passing_both
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.words_of_rules import NAME_A_JUDGE
 from safety_scenarios.scenario.blocks.signal import longest_gap_ns
@@ -45,6 +45,8 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
         if words == 'judge' and isinstance(invariant, ReadByPattern):
             finding = _unless_read(finding, invariant)
         found.append(_complete(finding, invariant, trial))
+    for why, other in trial.otherwise.items():
+        found = passing_both(found, checked(other, plugins, by_load, words), why)
     return found
 
 

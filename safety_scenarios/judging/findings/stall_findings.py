@@ -42,7 +42,7 @@ _BEFORE_NS = 1_000_000_000
 """What stalled so long before the hazard no longer disturbs the answer to it."""
 _LASTS_NS = 2_000_000_000
 """So long after a stall a speed, an acceleration or a pause may be due to it."""
-_NEARER = 4.0
+NEARER = 4.0
 """A robot and a person come nearer to each other no faster than this (m/s)."""
 _ON_THE_WAY = ('evaluator', 'simulator', 'relay', 'joint_drive', 'participant', 'controller')
 """Processes through which a hazard and the answer to it may go, in this order."""
@@ -320,7 +320,7 @@ class _Judge:
             return short_ns <= lost_ns + self._slack_ns or (
                 finding.kind == 'latency' and self._was_braking())
         if finding.unit == 'm' and finding.margin is not None:
-            return -finding.margin <= _NEARER * (lost_ns + self._slack_ns) / 1e9
+            return -finding.margin <= NEARER * (lost_ns + self._slack_ns) / 1e9
         body = self._trial.scenario.body
         if finding.source == 'nominal' and isinstance(body, RobotBody) \
                 and self._trial.timeline.onset is None:

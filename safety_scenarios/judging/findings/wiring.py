@@ -106,13 +106,17 @@ def motion_dropped(trial: JudgedTrial) -> Iterator[Finding]:
     """
     Find commands to move, when the robot must stand, that a driver rejects which is only assumed.
 
-    Another driver of the same interface would have executed them.
+    Another driver of the same interface would have executed them. It must stand from the reaction
+    on, which else would be none, or not that early.
     """
     ros, onset, clear = trial.scenario.body, trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
     if not isinstance(ros, RobotBody) or ros.reaction is None or onset is None or clear is None \
             or demanded(trial.scenario, ros.reaction.limits, is_stop=True) is None:
         return
-    due_ns = onset.stamps.steady_ns + trial.scenario.latency_budget.limit_ns('critical')
+    latency, due_ns = trial.latency.latency, trial.scenario.latency_budget.limit_ns('critical')
+    if latency is not None and latency.reaction is not None:
+        due_ns = min(due_ns, latency.reaction.callback_ns)
+    due_ns += onset.stamps.steady_ns
     for topic, events in trial.record.by_topic('command').items():
         execution, driver = trial.signals.asked(topic), driver_of(trial.scenario, topic)
         if execution is None or driver is None or not driver.assumed:

@@ -186,10 +186,10 @@ class Fresh(InvariantPlugin):
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
     stamp, and are no younger for being sent again), or of the newest message where its type has
     none; ROS clock, less what the clock of the stamps is known to be ahead. What was never sent is
-    as old as the trial, and leaves the answer open; so do commands that cease while they move the
-    robot, or that are held until 100 ms after the data have grown too old. One that by then
-    brakes at the deceleration of ``robot.stopping`` may end it. The margin is the time that the
-    oldest data behind a moving command had left (s).
+    as old as the trial, and leaves the answer open; so do a header stamp of zero, a step of that
+    clock, commands that cease while they move the robot, or that are held until 100 ms after the
+    data have grown too old. One that by then brakes at the deceleration of ``robot.stopping`` may
+    end it. The margin is the time that the oldest data behind a moving command had left (s).
     """
 
     names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
@@ -218,6 +218,9 @@ class Fresh(InvariantPlugin):
         begin, moves = trial.timeline.mark(NOMINAL), self._moves(trial)
         if begin is None or not moves:
             return self.finding(Verdict.INCONCLUSIVE, 'no command arrived')
+        unknown = self._unknown_age(trial)
+        if unknown:
+            return self.finding(Verdict.INCONCLUSIVE, unknown)
         sent = dict.fromkeys(self.topics, begin.stamps.ros_ns)
         missing, unsure, max_ns = set(self.topics), '', round(self.max_age_ms * 1e6)
         newest, ahead_ns = dict[str, int](), trial.record.measuring.ahead_ns
@@ -275,6 +278,21 @@ class Fresh(InvariantPlugin):
             return self.finding(Verdict.INCONCLUSIVE, unsure or 'no command moved the robot')
         return self.finding(Verdict.PASS, f'no motion on data older than {self.max_age_ms:g} ms',
                             oldest[0] / 1e9, 's', at_ms)
+
+    def _unknown_age(self, trial: JudgedTrial) -> str:
+        """Return why the age of the data cannot be determined; empty: it can."""
+        step_ns = trial.latency.clocks.step_ns
+        if step_ns and not trial.record.measuring.sim_time and not trial.scenario.is_monitor:
+            return (f'the system clock was stepped by {step_ns / 1e6:+.1f} ms during the trial, '
+                    f'so that the age of the data is unknown')  # a monitor notices it itself
+        stamps: dict[str, set[int | None]] = {topic: set() for topic in self.topics}
+        for event in trial.record.events:
+            if event.name in stamps and event.kind in ('sensed', 'stimulus'):
+                stamps[event.name].add(event.stamps.header_ns)
+        unset = sorted(topic for topic, found in stamps.items() if found == {0})
+        return '' if not unset else (
+            f'{", ".join(unset)}: got header stamps of zero, expected the time of the data. Let '
+            f'the publisher stamp its messages')
 
     def _brakes(self, trial: JudgedTrial, due_ns: int, now_ns: int) -> bool:
         """Return whether it was braking when the data became too old, and still is."""

@@ -40,10 +40,11 @@ class Signals:
     The signals of one record, each read once.
 
     :param record: of the trial
+    :param takes_all: read also what a driver rejects that was not declared: another takes it
     """
 
-    def __init__(self, record: TrialRecord) -> None:
-        self.record = record
+    def __init__(self, record: TrialRecord, takes_all: bool = False) -> None:
+        self.record, self.takes_all = record, takes_all
         self._executed: dict[str, Execution | None] = {}
         self._asked: dict[str, Execution | None] = {}
         self._counting: dict[str, Sequence[int]] = {}
@@ -87,6 +88,17 @@ class Signals:
         offset = self.record.measuring.offset
         return command.stamps.counts_until_ns(0 if offset is None else offset.offset_ns)
 
+    @property
+    def guesses_rejections(self) -> bool:
+        """Whether commands do not count because of a driver that was not declared."""
+        return not self.takes_all and any(
+            self._is_assumed(topic) and len(self._places(topic)) < len(
+                self.record.index.carriers(topic)) for topic in self.record.by_topic('command'))
+
+    def _is_assumed(self, topic: str) -> bool:
+        driver = driver_of(self.record.trial.scenario, topic)
+        return driver is not None and driver.assumed
+
     def counting(self, topic: str) -> Sequence[Event]:
         """Return the commands and feedback on a topic but for commands the driver rejects."""
         return [self.record.events[place] for place in self._places(topic)]
@@ -101,7 +113,8 @@ class Signals:
     def _accepted(self, topic: str) -> Sequence[int]:
         places, events = self.record.index.carriers(topic), self.record.events
         execution = self.asked(topic)
-        if execution is None or not execution.rejections:
+        if execution is None or not execution.rejections \
+                or (self.takes_all and self._is_assumed(topic)):
             return places
         commands = [place for place in places if events[place].kind == 'command']
         messages = [message for place in commands

@@ -17,7 +17,10 @@ _MOST_SCENARIOS = 100
 _MOST_RANGES = 6
 _LINKS = {'ros': 'over ROS', 'loopback': 'in simulated time, without messages',
           'simulated': 'in the embedded world, in simulated time',
-          'recording': 'from a recording'}
+          'recording': 'from a recording', 'bag': 'from a bag',
+          'monitor': 'as a monitor heard it in operation'}
+_UNKNOWN = ('bag', 'monitor', 'recording')
+"""Nothing was published there, so that it is not known who sent the messages."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,8 @@ def _may_not(summary: CampaignSummary, settings: Mapping[str, Any]) -> Iterator[
         yield 'Other scenarios.'
     if not is_real:
         yield ('A real robot: nothing here was measured on hardware.' if summary.link == 'ros'
+               else 'A real robot: nothing here shows whether it was one.'
+               if summary.link in _UNKNOWN
                else 'A real robot or real messages: times are simulated.')
     yield ('Trials that somebody or a search chose: only what a scenario draws counts. Nor all '
            'bounds together: each holds at 95 % by itself.')

@@ -256,9 +256,17 @@ class Hardware:
             return ByPlan(read_plan(self._hil).scenarios)
         if self._hil.confirm == 'terminal':
             return AtTerminal()
-        asker = ByService(self._node.resolve_service_name(CONFIRM))
+        asker = ByService(self._node.resolve_service_name(CONFIRM), self._refuse)
         self._node.create_service(SetBool, CONFIRM, asker.called)
         return asker
+
+    def _refuse(self) -> str:
+        """Take a no of the operator that nobody has asked for now, in the thread that listens."""
+        refused = self._confirmation.refuse()
+        if refused:
+            self._guard.tell('confirmation', scenario=refused, yes=False, by=self._hil.confirm)
+            self._guard.heard()
+        return refused
 
     def _send_back(self, look: Callable[[], None]) -> str | None:
         """

@@ -72,12 +72,16 @@ class RosClock:
                                        'Start the simulator, or leave use_sim_time out.')
             time.sleep(0.01)
         self._stall_ns = _LOCKSTEP_STALL_NS if lockstep else _STALL_NS
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Forget what was wrong with /clock so far: whoever asks has taken note of it."""
         self._fault = None
 
     def forget(self) -> None:
         """Wait for /clock anew: another simulator begins at its own time."""
         self._ros_ns = 0
-        self._fault = None
+        self.go_on()
 
     def check(self, steady_ns: int) -> None:
         """
@@ -118,7 +122,8 @@ class RosClock:
         passed_ns, ahead_ns = steady_ns - self._advanced_ns, ros_ns - self._ros_ns
         if self._ros_ns and ahead_ns < 0:
             self._fault = (f'/clock went back by {-ahead_ns / 1e6:.1f} ms to '
-                           f'{ros_ns / 1e9:.3f} s. Was the simulation reset?')
+                           f'{ros_ns / 1e9:.3f} s. Was the simulation reset, or do two nodes '
+                           f'publish it?')
         elif self._ros_ns and ahead_ns > _JUMP_NS + _FASTEST * passed_ns:
             self._fault = (f'/clock jumped ahead by {ahead_ns / 1e9:.1f} s within '
                            f'{passed_ns / 1e6:.1f} ms')

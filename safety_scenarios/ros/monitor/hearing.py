@@ -9,6 +9,12 @@ from typing import Any
 
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.context import Context
+
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks
+except ImportError:  # Humble
+    from rclpy.qos_event import SubscriptionEventCallbacks
+
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.time_source import CLOCK_TOPIC
@@ -97,7 +103,7 @@ class Hearing:
     """
     Subscriptions that follow the graph.
 
-    :ivar troubles: topic to why it cannot be heard
+    :ivar troubles: topic to why not everything that is published there can be heard
 
     :param node: a spinning node, whose callbacks run in another thread
     :param block: what it declares
@@ -129,6 +135,7 @@ class Hearing:
             publishers = self._node.get_publishers_info_by_topic(
                 self._node.resolve_topic_name(topic))
             types = {info.topic_type for info in publishers}
+            self.troubles.pop(topic, None)
             if not types:
                 continue
             if len(types) > 1 or (wanted != 'auto' and wanted not in types):
@@ -165,27 +172,39 @@ class Hearing:
         except MeasurementError as error:
             self.troubles[topic] = str(error)
             return
-        self.troubles.pop(topic, None)
         if topic in self._made:
             self._node.destroy_subscription(self._made.pop(topic)[1])
         self._made[topic] = key, self._node.create_subscription(
-            interface_class(interface), topic, self._callback(topic), profile, raw=True)
+            interface_class(interface), topic, self._callback(topic, interface), profile,
+            raw=True, event_callbacks=SubscriptionEventCallbacks(
+                incompatible_qos=self._misfit(topic), use_default_callbacks=False))
 
-    def _callback(self, topic: str) -> Callable[..., None]:
-        put, clock = self._inbox.put, self._clock
+    def _callback(self, topic: str, interface: str) -> Callable[..., None]:
+        put, now = self._inbox.put, self._now
 
         def receive(raw: Any, info: Any) -> None:
-            steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
-            put(Arrival(steady_ns, system_ns,
-                        clock.now_ns() if clock.sim_time else system_ns, '', topic, raw, info))
+            put(Arrival(*now(), interface, topic, raw, info))
         return with_info(receive)
+
+    def _misfit(self, topic: str) -> Callable[[Any], None]:
+        """Return what notes that a publisher has come that this subscription does not hear."""
+        def incompatible(_: Any) -> None:
+            steady_ns, system_ns, ros_ns = self._now()
+            self._inbox.put(Event.model_construct(
+                kind='fault', name='MeasurementError', stamps=Stamps.model_construct(
+                    steady_ns=steady_ns, system_ns=system_ns, ros_ns=ros_ns),
+                text=f'{topic}: a publisher with another quality of service has come, and what it '
+                     f'sent first was not heard'))
+        return incompatible
+
+    def _now(self) -> tuple[int, int, int]:
+        """Return steady, system and ROS time (ns)."""
+        steady_ns, system_ns = time.monotonic_ns(), time.time_ns()
+        return steady_ns, system_ns, self._clock.now_ns() if self._clock.sim_time else system_ns
 
     def _events(self, arrived: Arrival) -> Iterator[Event]:
         topic, info = arrived.topic, arrived.info or {}
-        known = self._made.get(topic)
-        if known is None:
-            return
-        interface, message, header_ns = known[0][0], None, None
+        interface, message, header_ns = arrived.kind, None, None
         kinds = self._wanted[topic][1]
         try:
             if kinds == ['sensed']:

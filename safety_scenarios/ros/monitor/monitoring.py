@@ -3,6 +3,7 @@
 
 """Hears, judges, tells and keeps: what a monitor node does until it is told to end."""
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 import queue
@@ -13,12 +14,13 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticStatus
 from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.errors import ClockError, described, SafetyScenariosError
+from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
 from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
 from safety_scenarios.judging.sliding_window import declared
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.diagnostics import Diagnostics, of_invariants
 from safety_scenarios.ros.monitor.hearing import Hearing
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_LOST, Stamps
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import MonitorSettings
 from safety_scenarios.scenario.verdict import Verdict
@@ -26,6 +28,8 @@ from safety_scenarios.scenario.verdict import Verdict
 _GRAPH_NS, _ALL_NS = 200_000_000, 1_000_000_000
 _STEP_NS = 20_000_000
 """The system clock and the steady one drift apart by less from turn to turn; more is a step."""
+_PACE_NS = 2_000_000_000
+"""Over so long the pace of /clock is measured, which may tick ten times a second."""
 _BEHIND_NS = 1_000_000_000
 """A monitor whose verdicts are later than this tells nothing."""
 
@@ -74,7 +78,11 @@ class Monitoring:
         self._counts = _Counts()
         self._rates: dict[str, tuple[int, int, float]] = {}
         self._writer = _Writer()
-        self._graph_ns = self._all_ns = 0
+        self._graph_ns = self._all_ns = self._rest_ns = 0
+        self._ran = 0, 0
+        """When this thread looked at itself (steady), and how long it had run by then (ns)."""
+        self._paces = deque[tuple[int, int]]()
+        """Steady and ROS time (ns) of the last turns."""
         self._offset_ns: int | None = None
         self._clock_trouble = ''
 
@@ -91,7 +99,9 @@ class Monitoring:
             self._turn()
             cost_ns = time.monotonic_ns() - began_ns
             self._counts.most_cost_ns = max(self._counts.most_cost_ns, cost_ns)
-            ended.wait(max(period_s - cost_ns / 1e9, cost_ns / 2e9))
+            wait_s = max(period_s - cost_ns / 1e9, cost_ns / 2e9)
+            self._rest_ns = round(1e9 * wait_s)
+            ended.wait(wait_s)
         self._turn()
         self._close_records(None)
         self._writer.close()
@@ -104,10 +114,12 @@ class Monitoring:
         if until_ns - self._graph_ns > _GRAPH_NS:
             self._graph_ns = until_ns
             self._hearing.follow_graph()
+        self._watch.unheard = self._hearing.troubles
         for event in self._hearing.take():
             self._add(event)
         now = self._now()
         self._look_at_clock(now)
+        self._look_at_itself(now)
         for found in self._watch.judge(now, until_ns):
             self._begin_record(found, now.steady_ns)
         is_due = now.steady_ns - self._all_ns > _ALL_NS
@@ -143,6 +155,9 @@ class Monitoring:
             self._clock.check(now.steady_ns)
         except SafetyScenariosError as error:
             text = str(error) if now.ros_ns else 'nothing has come on /clock yet'
+            self._clock.go_on()
+            self._paces.clear()
+        text = text or self._uneven(now)
         offset_ns = now.system_ns - now.steady_ns
         if self._offset_ns is not None and abs(offset_ns - self._offset_ns) > _STEP_NS:
             text = text or (f'the system clock was stepped by '
@@ -151,6 +166,33 @@ class Monitoring:
         if text:
             self._add(Event.model_construct(kind='fault', name=ClockError.__name__, stamps=now,
                                             text=text))
+
+    def _uneven(self, now: Stamps) -> str:
+        """Return that simulated time, in which a robot moves, is not the time that is judged."""
+        if not self._clock.sim_time:
+            return ''
+        self._paces.append((now.steady_ns, now.ros_ns))
+        while len(self._paces) > 1 and now.steady_ns - self._paces[1][0] >= _PACE_NS:
+            self._paces.popleft()
+        from_ns, since_ns = self._paces[0]
+        passed_ns, rules = now.steady_ns - from_ns, self._watch.window.measuring.rules
+        if passed_ns < _PACE_NS:
+            return f'the pace of /clock is unknown until it was heard for {_PACE_NS / 1e9:g} s'
+        factor = (now.ros_ns - since_ns) / passed_ns
+        return '' if rules.keeps_real_time(factor) else (
+            f'/clock ran at {factor:.2f} of real time, expected {rules.rtf_min:g} to '
+            f'{rules.rtf_max:g}: what is judged is real time. Let the simulator keep it')
+
+    def _look_at_itself(self, now: Stamps) -> None:
+        """Put into the window how long this thread could not run, of itself, since a turn ago."""
+        before, ran_ns = self._ran, time.thread_time_ns()
+        self._ran = now.steady_ns, ran_ns
+        passed_ns = now.steady_ns - before[0]
+        lost_ns = passed_ns - self._rest_ns - (ran_ns - before[1])
+        if before[0] and lost_ns >= LEAST_NS:
+            self._add(Event.model_construct(
+                kind='stall', name=EVALUATOR, stamps=now, text='not run', truth={
+                    STALL_BEGAN: passed_ns / 1e9, STALL_LOST: lost_ns / 1e9}))
 
     def _begin_record(self, found: Found, now_ns: int) -> None:
         """Keep what was judged, and whatever comes for a while."""
@@ -189,7 +231,7 @@ class Monitoring:
         found = dict(of_invariants(self._watch, self._places, self._diagnostics))
         silent = self._watch.silent(now_ns)
         for _, topic in declared(self._scenario):
-            trouble = self._hearing.troubles.get(topic) or silent.get(topic)
+            trouble = silent.get(topic)
             name = f'topic {topic}'
             found[name] = self._diagnostics.status(
                 name, Level.STALE if trouble else Level.OK, trouble or 'is heard',

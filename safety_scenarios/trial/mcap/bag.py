@@ -9,18 +9,21 @@ true, and ends when it is false again or after the scenario's all-clear. Where t
 not tell when that was, it is refused. Times are those at which the recorder received the messages,
 so that latencies carry the uncertainty of no calibration. Added is by how much the onset may have
 been earlier than its message was recorded: by its header, and by the pause before it. Added is
-also by how much the recorder's clock may have been set back, where one topic lags.
+also by how much the recorder's clock may have been set back, where one topic lags. A bag with
+/clock is of a simulated robot, and is judged by both times as a trial over ROS is.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
+from operator import itemgetter
 from pathlib import Path
 import re
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.errors import in_words, SettingsError, TraceError
+from safety_scenarios.errors import ClockError, in_words, SettingsError, TraceError
 from safety_scenarios.scenario.blocks.onset import (
     ARMED,
     Edge,
@@ -41,6 +44,9 @@ _ONSET = re.compile(r'([^:\s]{1,200}):([^:<>=\s]{1,200})(?::([a-z_]{1,20}))?\s{0
                     r'(<=|>=|<|>)\s{0,9}(\S{1,40})')
 _SAME_CLOCK_NS = 1_000_000_000
 """Headers that are all farther than this from the recorder's time are of another clock."""
+_CLOCK, _CLOCK_TYPE = '/clock', 'rosgraph_msgs/msg/Clock'
+_LONG_AGO_NS = 10**17
+"""1973: no clock of a computer says less, but simulated time does."""
 
 
 @dataclass(frozen=True)
@@ -118,14 +124,19 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
         if files.disorder:
             raise TraceError(files.disorder)
         _check_topics({channel.topic for channel in files.channels}, names, onset)
-        wanted = {onset.topic, *names}
+        wanted, ticks = {onset.topic, *names}, list[tuple[int, int]]()
         codecs = {channel: _codec(channel, distro) for channel in files.channels
-                  if channel.topic in wanted}
+                  if channel.topic in wanted or _is_clock(channel)}
         for channel, at_ns, raw in files.messages(codecs):
+            if _is_clock(channel):
+                said = codecs[channel].decode(raw)['clock']
+                ticks.append((at_ns, said['sec'] * 1_000_000_000 + said['nanosec']))
+                continue
             message = Message.model_construct(
                 type=channel.type, data=codecs[channel].decode(raw))
             kind, name = names.get(channel.topic, ('stimulus', channel.topic))
             events.append(Event(kind=kind, name=name, stamps=_stamps(at_ns), message=message))
+        _refuse_simulated_recorder(ticks)
     except (TraceError, UnfitError) as error:
         raise TraceError(f'{path}: {error}') from None
     events.sort(key=lambda event: event.stamps.steady_ns)
@@ -139,8 +150,47 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
             f'within {off_ms:.0f} ms alone, expected less than critical_ms {critical_ms:g}: '
             f'nothing could pass')
     return TrialRecord(
-        trial=trial, events=tuple(_marked(events, hazard)),
-        measuring=Measuring(uncertainty_ms={'callback': off_ms}))
+        trial=trial, events=tuple(_with_clock([*_marked(events, hazard)],
+                                              sorted(ticks, key=itemgetter(0)))),
+        measuring=Measuring(uncertainty_ms={'callback': off_ms}, sim_time=bool(ticks)))
+
+
+def _is_clock(channel: Channel) -> bool:
+    return (channel.topic, channel.type) == (_CLOCK, _CLOCK_TYPE)
+
+
+def _refuse_simulated_recorder(ticks: Iterable[tuple[int, int]]) -> None:
+    """
+    Refuse a recorder that took its own times from /clock.
+
+    :param ticks: the recorder's time of each message on /clock, and what it said (ns)
+    :raises TraceError: it did
+    """
+    if any(at_ns < _LONG_AGO_NS and abs(at_ns - said_ns) < _SAME_CLOCK_NS
+           for at_ns, said_ns in ticks):
+        raise TraceError(f'the times of the recorder are those of {_CLOCK}, so that it is unknown '
+                         f'how long anything really took. Record it without --use-sim-time')
+
+
+def _with_clock(events: Sequence[Event], ticks: Sequence[tuple[int, int]]) -> Sequence[Event]:
+    """Return events in the ROS time of /clock, with its messages; as they are without any."""
+    if not ticks:
+        return events
+    at_ns, told = [at for at, _ in ticks], list[Event]()
+    for place, (now_ns, said_ns) in enumerate(ticks):
+        told.append(Event(kind='clock', name=_CLOCK, stamps=_stamps(now_ns)))
+        back_ns = ticks[max(0, place - 1)][1] - said_ns
+        if back_ns > 0:
+            told.append(Event(
+                kind='fault', name=ClockError.__name__, stamps=_stamps(now_ns),
+                text=f'{_CLOCK} went back by {back_ns / 1e6:.1f} ms. Was the simulation reset, or '
+                     f'did two nodes publish it?'))
+    first, *others = events
+    told = [event for event in told
+            if first.stamps.steady_ns <= event.stamps.steady_ns <= others[-1].stamps.steady_ns]
+    return [event.model_copy(update={'stamps': event.stamps.model_copy(update={
+        'ros_ns': ticks[max(0, bisect_right(at_ns, event.stamps.steady_ns) - 1)][1]})})
+        for event in (first, *sorted([*told, *others], key=lambda one: one.stamps.steady_ns))]
 
 
 def _refuse_reaction(onset: Onset, names: Mapping[str, Any], ros: RobotBody,

@@ -32,6 +32,7 @@ BEGIN_MS, ONSET_MS, GONE_MS, END_MS = 1_700_000_000_000, 3000, 9000, 10000
 NEAR = '/scan:ranges:min<=2.0'
 SCAN, TWIST = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/Twist'
 STAMPED = 'geometry_msgs/msg/TwistStamped'
+CLOCK = 'rosgraph_msgs/msg/Clock'
 SET_BACK = 'the clock of the recorder was set back'
 
 
@@ -378,3 +379,31 @@ def test_a_junit_file_is_written_of_a_judged_bag(tmp_path, capsys):
     assert '<failure' in (tmp_path / 'junit.xml').read_text()
     assert main([*command, '--from', 'recording']) == 2
     assert '--bag: got it with --from' in capsys.readouterr().err
+
+
+def tick(t_ms: float, said_ms: float) -> Sent:
+    sec, nanosec = divmod(round(said_ms * 1e6), 10**9)
+    return Sent(t_ms, '/clock', CLOCK, encoded(CLOCK, {'clock': {'sec': sec, 'nanosec': nanosec}}))
+
+
+@pytest.mark.parametrize(('factor', 'back_at_ms', 'verdict', 'told'), [
+    (1.0, END_MS, 'PASS', ''), (5.0, END_MS, None, 'real-time factor in range'),
+    (0.1, END_MS, None, 'real-time factor in range'),
+    (1.0, 6000, None, 'the clock can be trusted')])
+def test_a_bag_of_a_simulated_robot_is_judged_by_both_times(tmp_path, factor, back_at_ms, verdict,
+                                                            told):
+    """At a factor of 5 a robot goes five times as far in the time that was recorded."""
+    ticks = [tick(t_ms, 1000 + factor * (t_ms if t_ms < back_at_ms else t_ms - 2000))
+             for t_ms in range(0, END_MS, 10)]
+    result = judged(write(tmp_path / 'a.mcap', sorted([*heard(100), *ticks], key=itemgetter(0))))
+    found = reaction(result).verdict
+    assert (found and found.value) == verdict
+    assert {one.check for one in result.findings} >= ({told} if told else set())
+
+
+def test_a_recorder_that_took_its_times_from_a_simulator_tells_no_latency(tmp_path):
+    begin_ms = 5000 - BEGIN_MS
+    sent = [one._replace(t_ms=begin_ms + one.t_ms) for one in heard(100)]
+    ticks = [tick(begin_ms + t_ms, 5000 + t_ms - 10) for t_ms in range(0, END_MS, 10)]
+    path = write(tmp_path / 'a.mcap', sorted([*sent, *ticks], key=itemgetter(0)))
+    assert 'the times of the recorder are those of /clock' in refusal(path)

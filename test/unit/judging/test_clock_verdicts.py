@@ -9,6 +9,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
@@ -71,6 +72,27 @@ def test_the_range_of_the_real_time_factor_is_inclusive(rtf, verdict):
 def test_the_range_is_a_setting():
     assert judged(0.5, ClockRules(rtf_min=0.4, rtf_max=0.6)).verdict is Verdict.PASS
     assert judged(1.0, ClockRules(rtf_min=0.4, rtf_max=0.6)).verdict is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(('factor', 'rules', 'verdict'), [
+    (1.05, ClockRules(), 'PASS'), (5.0, ClockRules(rtf_max=6), 'INCONCLUSIVE'),
+    (2.0, ClockRules(rtf_max=6), 'PASS'), (5.0, STEADY, 'PASS'), (0.5, ClockRules(rtf_min=0.1),
+                                                                  'PASS')])
+def test_a_check_holds_in_simulated_time_too_where_that_may_run_at_another_pace(factor, rules,
+                                                                                verdict):
+    """A command each 200 ms is one a second for a simulated robot at a factor of 5."""
+    alive = Liveness(name='alive', topic='cmd_vel', max_gap_ms=500.0)
+    commands = [*driving(-690, 10, every_ms=200.0), *driving(20, 3000, 0.0, every_ms=200.0)]
+    plain = record(commands, hazard(invariants=(SLOW, alive)), measuring=sim(rules),
+                   extra=ticks(1.0, 10))
+    found = finding(evaluate(plain.model_copy(update={'events': tuple(
+        event.model_copy(update={'stamps': event.stamps.model_copy(update={
+            'ros_ns': ONSET_ROS_NS + round(factor * (
+                event.stamps.steady_ns - ONSET_STEADY_NS))})})
+        for event in plain.events)})), 'alive')
+    assert found is not None and found.verdict is Verdict(verdict)
+    assert ('in which it would be FAIL: cmd_vel was silent for 1000 ms' in found.reason) is (
+        verdict != 'PASS')
 
 
 def test_the_reason_tells_what_was_expected_and_what_to_do():

@@ -12,6 +12,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.judging.monitoring import Level
 from safety_scenarios.judging.sliding_window import watched_part
 from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import MonitorSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
@@ -113,6 +114,104 @@ def test_silence_is_never_ok(topic):
 def test_a_topic_that_never_came_is_never_ok():
     operation = Operation(robot(1000, dies={'scan': 0}), range(30, 1000, 30))
     assert operation.watch.watched['sees'].level is Level.STALE
+    assert operation.watch.verdict is Verdict.INCONCLUSIVE
+
+
+def test_what_was_wrong_right_before_the_last_topic_came_is_found():
+    """In the turn in which everything that is declared is known for the first time."""
+    events = (event for event in robot(1500, period_ms=5, speed=spike(0.4, 1.3, 995, 5))
+              if event.name != 'scan' or event.stamps.steady_ns >= at(1000).steady_ns)
+    assert Operation(events, range(30, 1500, 60)).checks == {'slow enough'}
+
+
+def test_a_topic_that_comes_late_takes_nothing_from_checks_that_do_not_read_it():
+    """The window began anew with it, too short for a check that had been OK."""
+    events = (event for event in robot(2300)
+              if event.name != 'scan' or event.stamps.steady_ns >= at(1000).steady_ns)
+    operation = Operation(events, range(30, 2300, 60))
+    assert operation.watch.verdict is Verdict.PASS
+    assert operation.after(2000) == {Level.OK}
+
+
+def with_old_stamps(events):
+    """Yield commands with stamps; four of five of them are of 3 m/s and ten seconds old."""
+    for event in events:
+        if event.kind == 'command':
+            is_old = event.stamps.steady_ns > at(500).steady_ns and (event.sequence or 0) % 5
+            sec, nanosec = divmod(event.stamps.ros_ns, 10**9)
+            message = Message(type='geometry_msgs/msg/TwistStamped', data={
+                'header': {'stamp': {'sec': sec - 10 * bool(is_old), 'nanosec': nanosec}},
+                'twist': {**event.message.data, 'linear': {
+                    'x': 3.0 if is_old else 0.4, 'y': 0.0, 'z': 0.0}}})
+            event = event.model_copy(update={'message': message})
+        yield event
+
+
+def test_what_only_a_driver_that_was_not_declared_would_reject_passes_nothing():
+    operation = Operation(with_old_stamps(robot(1000)), range(30, 1000, 60))
+    slow = operation.watch.watched['slow enough']
+    assert slow.verdict is Verdict.INCONCLUSIVE
+    assert 'the driver was not declared at ros.commands' in slow.lost
+
+
+def stopped(events, lost_ms, told=True):
+    """Yield what a monitor hears that is stopped from 800 ms on, and reads all that came then."""
+    is_told = not told
+    for event in events:
+        if not is_told and event.stamps.steady_ns >= at(800 + lost_ms).steady_ns:
+            is_told = True
+            yield Event(kind='stall', name='evaluator', text='not run', stamps=at(800 + lost_ms),
+                        truth={'began': 1e-3 * lost_ms, 'lost': 1e-3 * lost_ms})
+        late = at(800).steady_ns < event.stamps.steady_ns < at(800 + lost_ms).steady_ns
+        yield event.model_copy(update={'stamps': at(800 + lost_ms).model_copy(update={
+            'header_ns': event.stamps.header_ns})}) if late else event
+
+
+def after_a_stop(lost_ms, told=True, **does):
+    turns = [turn for turn in range(40, 2000, 60) if not 800 < turn < 800 + lost_ms]
+    return Operation(stopped(robot(2000, **does), lost_ms, told), turns)
+
+
+def test_what_shows_only_because_the_monitor_could_not_run_is_no_violation():
+    assert after_a_stop(500, told=False).checks >= {'alive'}
+    found = after_a_stop(500)
+    assert found.checks == set()
+    assert found.watch.watched['alive'].level is Level.OK
+    assert 'monitor itself could not run' in found.watch.watched['alive'].lost
+    assert found.watch.verdict is Verdict.INCONCLUSIVE
+    assert after_a_stop(30).watch.verdict is Verdict.PASS
+
+
+def test_what_the_robot_did_is_found_though_the_monitor_could_not_run():
+    assert after_a_stop(500, speed=spike(0.4, 1.3, 1100)).checks == {'slow enough'}
+    assert 'alive' in after_a_stop(30, dies={'cmd_vel': 800}).checks
+    assert 'alive' in after_a_stop(200, dies={'cmd_vel': 800}).checks
+    assert 'sees' in after_a_stop(30, dies={'scan': 800}).checks
+
+
+def test_on_a_busy_host_a_violation_that_is_too_large_for_it_is_found():
+    def busy(events):
+        for event in events:
+            yield event
+            if event.name == 'scan':
+                yield Event(kind='stall', name='evaluator', text='not run', stamps=event.stamps,
+                            truth={'began': 0.05, 'lost': 0.02})
+    near = robot(1500, near=lambda t: 6.0 if t < 800 else 0.05)
+    assert Operation(busy(near), range(40, 1500, 60)).checks >= {'could stop'}
+    assert Operation(busy(robot(1500, dies={'cmd_vel': 800})), range(40, 1500, 60)).checks >= {
+        'alive'}
+
+
+def test_a_topic_that_is_heard_in_part_is_not_ok():
+    """As one on which somebody else publishes in another type: what he commands is unknown."""
+    operation = Operation(robot(3000), TURNS)
+    assert operation.watch.verdict is Verdict.PASS
+    operation.watch.unheard = {'cmd_vel': 'cmd_vel is published as two types'}
+    operation.watch.judge(at(3000))
+    of_command = operation.watch.watched['slow enough']
+    assert (of_command.level, of_command.doubt) == (
+        Level.STALE, 'cmd_vel is published as two types')
+    assert operation.watch.watched['stays'].verdict is Verdict.PASS, 'it reads odom alone'
     assert operation.watch.verdict is Verdict.INCONCLUSIVE
 
 

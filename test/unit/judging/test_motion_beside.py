@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from cases import for_each
+import pytest
 from safety_scenarios import registry
+from safety_scenarios.judging.drivers.wheeled import DiffDrive
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Slow, Stop
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction
@@ -98,6 +101,38 @@ def test_motion_that_only_an_assumed_driver_rejects_passes_nothing(age_ms, expec
     events += [stamped(t_ms, 0.8, age_ms) for t_ms, _ in driving(600, 2490)]
     events += [stamped(t_ms, 0.0) for t_ms, _ in driving(2490, 3000)]
     assert found(events, scenario)[0] is expected
+
+
+def test_a_reaction_is_none_where_another_driver_takes_what_comes_right_after_it():
+    """It would have come at 480 ms, which is late by a gate of its target."""
+    speed = Signal(topic='cmd_vel', field='twist.linear', reduce='norm', unit='m/s')
+    scenario = with_drivers(hazard(signals={'speed': speed}, invariants=(STOP,)),
+                            registry.resolve)
+    events = [stamped(t_ms, value) for t_ms, value in driving(-690, 40)]
+    events += [stamped(t_ms, 0.0) for t_ms, _ in driving(40, 90)]
+    events += [stamped(t_ms, 0.8, 700.0) for t_ms, _ in driving(90, 480)]
+    events += [stamped(t_ms, 0.0) for t_ms, _ in driving(480, 3000)]
+    result = evaluate(record(events, scenario), 'target')
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert 'assumed driver rejects' in result.reason
+
+
+@pytest.mark.parametrize(('assumed', 'expected'), [
+    (True, Verdict.INCONCLUSIVE), (False, Verdict.PASS)])
+def test_what_a_driver_rejects_that_was_not_declared_keeps_no_limit(assumed, expected):
+    """Each second command asks for 3 m/s with a stamp that diff_drive would call too old."""
+    speed = Signal(topic='cmd_vel', field='twist.linear', reduce='norm', unit='m/s')
+    slow = Bound(name='slow enough', signal='speed', at_most=1.0)
+    scenario = hazard(signals={'speed': speed}, invariants=(STOP, slow))
+    body = scenario.body.model_copy(update={'commands': (CommandTopic(
+        topic='cmd_vel', message=STAMPED, driver=DiffDrive(assumed=assumed)),)})
+    events = [stamped(t_ms, value) for t_ms, value in driving(-690, 200)]
+    events += [stamped(t_ms + 10, 3.0, 700.0) for t_ms, _ in driving(-690, -100)]
+    events += [stamped(t_ms, 0.0) for t_ms, _ in driving(200, 3000)]
+    result = evaluate(record(events, scenario.model_copy(update={'body': body})))
+    [found] = [one for one in result.findings if one.check == 'slow enough']
+    assert found.verdict is expected
+    assert ('speed <= 1 broken by 2 m/s' in found.reason) is assumed
 
 
 def test_a_record_that_ends_before_the_all_clear_is_open():

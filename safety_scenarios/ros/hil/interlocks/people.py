@@ -3,7 +3,7 @@
 
 """Interlocks on people: area, distance, deadman switch, an operator's confirmation."""
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 import math
 import os
@@ -74,10 +74,16 @@ class AtTerminal:
 
 
 class ByService:
-    """Takes the answer by a service of type std_srvs/srv/SetBool, which says for what it is."""
+    """
+    Takes the answer by a service of type std_srvs/srv/SetBool, which says for what it is.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    A yes answers the question; a no counts at any time, also in the middle of a trial.
+
+    :param refuse: takes a no that no question was open for; returns to what scenario, empty: none
+    """
+
+    def __init__(self, name: str, refuse: Callable[[], str]) -> None:
+        self.name, self._refuse = name, refuse
         self._asked = ''
         self._answer: bool | None = None
 
@@ -95,12 +101,14 @@ class ByService:
 
     def called(self, request: Any, response: Any) -> Any:
         """Answer the service, in the thread that listens."""
-        response.success = bool(self._asked)
-        if not self._asked:
+        refused = self._refuse() if not self._asked and request.data is not True else ''
+        asked = self._asked or refused
+        response.success = bool(asked)
+        if not asked:
             response.message = 'got an answer that nobody has asked for, expected none now'
             return response
         self._answer = request.data is True
-        response.message = f'{self._asked}: {"confirmed" if request.data else "refused"}'
+        response.message = f'{asked}: {"confirmed" if request.data else "refused"}'
         return response
 
 
@@ -267,7 +275,7 @@ class Confirmation(Interlock):
     def __init__(self) -> None:
         self._asked = ''
         self._confirmed = ''
-        self._refused: set[str] = set()
+        self._refused = frozenset[str]()
 
     def ask(self, scenario_id: str) -> None:
         """Say which scenario has to be confirmed now."""
@@ -278,8 +286,14 @@ class Confirmation(Interlock):
         if is_yes:
             self._confirmed = scenario_id
         else:
+            self._refused = self._refused | {scenario_id}
             self._confirmed = ''
-            self._refused.add(scenario_id)
+
+    def refuse(self) -> str:
+        """Take a no of the operator to the scenario of now; return its id, empty: none is."""
+        if self._asked:
+            self.answer(self._asked, is_yes=False)
+        return self._asked
 
     def revoke(self) -> None:
         """Forget what was confirmed: something has happened that the operator has to know."""

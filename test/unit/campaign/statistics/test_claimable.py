@@ -76,6 +76,13 @@ def test_the_sentences_name_the_bound_what_it_is_about_and_what_not():
     assert any('Other scenarios of this kind: up to 85 % missed' in one for one in text.may_not)
 
 
+@pytest.mark.parametrize('link', ['bag', 'monitor'])
+def test_what_others_recorded_is_not_called_simulated(link):
+    text = claims_of(summary(trial(), link=link), (), {}, ())
+    assert 'A real robot: nothing here shows whether it was one.' in text.may_not
+    assert not any('simulated' in one for one in (*text.about, *text.may_not))
+
+
 def test_nothing_may_be_claimed_of_a_folder_that_was_changed():
     text = claims_of(summary(*many(n=59)), (), {}, ['trials.jsonl:3: changed'])
     assert (text.may, text.about) == ((), ())

@@ -25,6 +25,7 @@ from unit.records import (
     NOMINAL_MS,
     ns,
     ONSET_ROS_NS,
+    ONSET_STEADY_NS,
     planned,
     record,
     shown,
@@ -255,3 +256,31 @@ def test_frozen_data_grow_old_however_far_another_clock_is_ahead(ahead_ms):
     assert judged(until(400), data, measuring=known).verdict is Verdict.FAIL
     if ahead_ms >= 0:
         assert judged(until(400), data).verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize('by_ms', [-10_000, 10_000])
+@pytest.mark.parametrize('stop_ms', [100, 3000])
+def test_a_system_clock_that_was_stepped_tells_no_age(stop_ms, by_ms):
+    """Set back, it made data younger that no longer came; without /clock it is ROS time."""
+    commands = until(stop_ms) if stop_ms < 3000 else driving(NOMINAL_MS, 3000)
+    whole = record(commands, hazard(), extra=scans(), hazard_at=shown(0.0, 'lost'))
+
+    def judged_with(measuring: Measuring) -> Finding:
+        return FRESH.check(stages(whole.model_copy(update={'measuring': measuring, 'events': tuple(
+            event if event.stamps.steady_ns < ONSET_STEADY_NS + ns(200)
+            else event.model_copy(update={'stamps': event.stamps.model_copy(update={
+                'system_ns': event.stamps.system_ns + ns(by_ms),
+                'ros_ns': event.stamps.ros_ns + (0 if measuring.sim_time else ns(by_ms))})})
+            for event in whole.events)})))
+
+    found = judged_with(Measuring())
+    assert found.verdict is Verdict.INCONCLUSIVE and 'system clock was stepped' in found.reason
+    assert judged_with(Measuring(sim_time=True)).verdict is (
+        Verdict.PASS if stop_ms < 3000 else Verdict.FAIL)
+
+
+def test_stamps_that_nobody_has_set_tell_no_age():
+    data = [shown(t_ms, header_ns=0, hazard=False) for t_ms, _ in driving(NOMINAL_MS, 2900)]
+    found = judged(until(100), data)
+    assert found.verdict is Verdict.INCONCLUSIVE and 'stamps of zero' in found.reason
+    assert judged(until(100), [*data[:1], *scans()]).verdict is Verdict.PASS

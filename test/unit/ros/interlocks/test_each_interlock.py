@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from cases import for_each
 import pytest
 from safety_scenarios.ros.hil.interlocks.interlock import Word
+from safety_scenarios.ros.hil.interlocks.people import ByService
 from safety_scenarios.ros.hil.interlocks.robot_state import Protective
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.trial.summary import PreflightRow
@@ -132,6 +133,25 @@ def test_a_scenario_that_the_operator_refuses_is_not_run_and_not_asked_about_aga
     assert 'got no from the operator for S' in str(play(robot))
     assert 'got no from the operator for S' in str(play(robot))
     assert robot.asked == ['S'] and not robot.left
+
+
+def test_a_no_in_the_middle_of_a_trial_ends_it_and_the_scenario_is_not_run_again():
+    """Who watches the robot may see what no interlock does."""
+    robot, at_ms, answered = Robot(), [], []
+    asker = ByService('/hil/confirm', robot.confirmation.refuse)
+
+    def says_no():
+        at_ms.append(robot.now_ms)
+        answered.append(asker.called(said(data=False), said()))
+        robot.guard.heard()
+    error = play(robot, seconds=8.0, is_begun=lambda: robot.later(7, says_no))
+    assert 'interlock confirmation: got no from the operator for S' in str(error)
+    assert robot.left[-1] <= at_ms[0] + TOLD_MS and robot.disarmed[0] <= at_ms[0] + 10
+    assert (answered[0].success, answered[0].message) == (True, 'S: refused')
+    shown = len(robot.left)
+    robot.press_anew(500)
+    assert 'got no from the operator for S' in str(play(robot))
+    assert len(robot.left) == shown
 
 
 def test_a_confirmation_is_for_one_scenario_and_not_for_the_next():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.ros.hil import interlocks
-from safety_scenarios.ros.hil.interlocks.people import AtTerminal, ByPlan, ByService
+from safety_scenarios.ros.hil.interlocks.people import AtTerminal, ByPlan, ByService, Confirmation
 from unit.ros.interlocks.guarded import odometry, play, Robot, said, SETTINGS
 
 
@@ -48,15 +48,21 @@ def test_the_end_of_input_is_no(monkeypatch):
 
 
 def test_a_service_takes_an_answer_only_after_the_question_and_says_for_what():
-    asker = ByService('/hil/confirm')
+    known = Confirmation()
+    asker = ByService('/hil/confirm', known.refuse)
     early = asker.called(said(data=True), said())
+    assert not asker.called(said(data=False), said()).success, 'nothing runs yet'
     assert not early.success and asker.answer() is None
     asker.ask('S')
     assert asker.answer() is None
     told = asker.called(said(data=True), said())
     assert told.success and told.message == 'S: confirmed'
     assert asker.answer() is True
-    assert not asker.called(said(data=False), said()).success, 'the answer was taken'
+    assert not asker.called(said(data=True), said()).success, 'the answer was taken'
+    known.ask('S')
+    known.answer('S', is_yes=True)
+    assert asker.called(said(data=False), said()).message == 'S: refused'
+    assert known.is_refused, 'a no counts at any time'
     asker.ask('T')
     assert asker.answer() is None
 
