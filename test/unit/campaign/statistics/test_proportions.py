@@ -3,6 +3,7 @@
 
 """Shares of trials: published values, exact coverage, and scenarios that repeat themselves."""
 
+from collections import Counter
 from itertools import product
 import math
 
@@ -12,6 +13,7 @@ import pytest
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
+    difference_of_shares,
     p_text,
     worst_stratum,
     zero_failure_n,
@@ -160,6 +162,17 @@ def test_scenarios_of_very_unequal_sizes_that_always_or_never_fail_are_covered(c
                           (0.0, 'p < 0.000001'), (1.0, 'p = 1')])
 def test_a_p_value_is_never_shown_as_nothing(p, text):
     assert p_text(p) == text
+
+
+def test_a_counter_stands_for_as_many_clusters_as_it_counts():
+    some = Counter({(0, 1): 30, (1, 1): 5, (2, 7): 4, (0, 0): 3})
+    found, expected = clustered(some), clustered(list(some.elements()))
+    assert found.method == expected.method and found.n == expected.n
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    pairs = Counter({(1, 0, 1): 3, (0, 1, 1): 2, (2, 1, 9): 4, (0, 0, 1): 40})
+    found, expected = difference_of_shares(pairs), difference_of_shares(list(pairs.elements()))
+    assert (found.value, found.low, found.high, found.n) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.n))
 
 
 def test_empty_clusters_are_left_out():
