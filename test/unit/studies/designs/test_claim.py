@@ -54,7 +54,8 @@ def test_a_claim_is_read_as_it_is_said(text, claim):
     ('p99 reaction <= 500', "got 'no unit' behind the time, expected ms or s"),
     ('p20 reaction <= 1 s', 'got p20, expected p50 to p99.99'),
     ('miss rate <= 1e-3 in 95 %', "got 'in', expected 'at' and a confidence"),
-    ('miss rate <= 1e-3 at 30 %', 'got a confidence of 30 %, expected at least 50 %'),
+    ('miss rate <= 1e-3 at 30 %', 'got a confidence of 30 %, expected more than 50 %'),
+    ('miss rate <= 1e-3 at 50 %', 'got a confidence of 50 %, expected more than 50 %'),
     ('miss rate <= 1e-3 at 95 % or so', "got 'or so' behind the claim"),
     ('', "got '', expected one of miss rate"),
     ('miss rate <= ' + '9' * 500, 'got 513 characters')])
