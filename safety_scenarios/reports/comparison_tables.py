@@ -39,8 +39,8 @@ def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
 
 
 def _p(value: float) -> str:
-    """Return a p-value as people read it."""
-    return f'{value:.3g}' if value >= 0.001 else 'below 0.001'
+    """Return a p-value as people read it, never below what it is."""
+    return figures_up(value, 3) if value >= 0.001 else 'below 0.001'
 
 
 def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:

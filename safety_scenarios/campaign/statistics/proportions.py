@@ -26,6 +26,7 @@ from safety_scenarios.campaign.statistics.special_functions import (
 )
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import figures_up
 from safety_scenarios.scenario.verdict import Estimate
 
 Sided = Literal['two', 'upper', 'lower']
@@ -54,8 +55,8 @@ def clopper_pearson(count: int, of: int, confidence: float = 0.95,
 
 
 def p_text(p: float) -> str:
-    """Return a p-value in words; below a millionth no digit of it says anything."""
-    return 'p < 0.000001' if p < 1e-6 else f'p = {p:.3g}'
+    """Return a p-value in words, never below what it is; below a millionth no digit says more."""
+    return 'p < 0.000001' if p < 1e-6 else f'p = {figures_up(p, 3)}'
 
 
 def zero_failure_n(p0: float, confidence: float = 0.95) -> int:

@@ -158,9 +158,10 @@ def test_scenarios_of_very_unequal_sizes_that_always_or_never_fail_are_covered(c
     assert sum(one.low <= 0.5 <= one.high for one in found) >= 0.95 * len(found)
 
 
-@for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-05'), (1e-18, 'p < 0.000001'),
-                          (0.0, 'p < 0.000001'), (1.0, 'p = 1')])
-def test_a_p_value_is_never_shown_as_nothing(p, text):
+@for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-5'), (1e-18, 'p < 0.000001'),
+                          (0.0, 'p < 0.000001'), (1.0, 'p = 1'), (0.05001, 'p = 0.0501'),
+                          (0.04996, 'p = 0.05'), (1.0001e-6, 'p = 1.01e-6')])
+def test_a_p_value_is_never_shown_as_nothing_or_less_than_it_is(p, text):
     assert p_text(p) == text
 
 
