@@ -101,7 +101,9 @@ def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Es
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
     effect can be seen and each cluster counts as one trial. And a kind of cluster that none of m
     was of may be as frequent as the upper end for 0 of m, and all failures or none: the ends reach
-    that far, as clusters that are all alike show no variance. Unit: 1; ``n`` counts trials.
+    that far, as clusters that are all alike show no variance. Of clusters with unlike numbers of
+    trials m is that of as many alike ones (Kish 1965): those with few trials hardly move the
+    share. Unit: 1; ``n`` counts trials.
 
     :param counts: for each cluster the trials with the property, and all; empty ones are left
         out. A Counter of them stands for as many clusters as it counts
@@ -119,7 +121,8 @@ def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Es
         return _nothing(confidence, method)
     miss = (1.0 - confidence) / 2.0
     size = _effective(made, miss)
-    share, unseen = hits / n, _beta_ends(0.0, clusters, miss, miss)[1]
+    alike = n * n / sum(many * of * of for (_, of), many in made.items())
+    share, unseen = hits / n, _beta_ends(0.0, alike, miss, miss)[1]
     ends = (_beta_ends(share * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
             (share * (1.0 - unseen), share + (1.0 - share) * unseen))
     return _share(share, min(low for low, _ in ends), max(high for _, high in ends), n,

@@ -158,6 +158,19 @@ def test_scenarios_of_very_unequal_sizes_that_always_or_never_fail_are_covered(c
     assert sum(one.low <= 0.5 <= one.high for one in found) >= 0.95 * len(found)
 
 
+@for_each(('few', 'many'), [(3, 3), (8, 3), (8, 4), (8, 7)])
+def test_scenarios_with_hardly_a_decided_trial_make_no_interval_narrower(few, many):
+    """Some scenarios have one decided trial, others a hundred; each always or never fails."""
+    found = {(one, other): clustered([(1, 1)] * one + [(0, 1)] * (few - one)
+                                     + [(100, 100)] * other + [(0, 100)] * (many - other))
+             for one in range(few + 1) for other in range(many + 1)}
+    for rate in (0.225, 0.275, 0.5, 0.65, 0.7):
+        missed = sum(stats.binom.pmf(one, few, rate) * stats.binom.pmf(other, many, rate)
+                     for (one, other), share in found.items()
+                     if not share.low <= rate <= share.high)
+        assert missed <= 0.05
+
+
 @for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-5'), (1e-18, 'p < 0.000001'),
                           (0.0, 'p < 0.000001'), (1.0, 'p = 1'), (0.05001, 'p = 0.0501'),
                           (0.04996, 'p = 0.05'), (1.0001e-6, 'p = 1.01e-6')])
