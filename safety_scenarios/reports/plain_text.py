@@ -27,8 +27,8 @@ def plain(text: str) -> str:
 
 _SCIENTIFIC = re.compile(r'(?<![\w.-])-?\d+(?:\.\d+)?e[-+]\d+(?!\w)')
 _LARGE = Decimal('1e15')
-_NOISE = Decimal('1e-12')
-"""Below it a number is what was lost by rounding."""
+_NOISE = Decimal('1e-9')
+"""Below it is what was lost by rounding, and no bound: that would take as many trials."""
 
 
 def without_exponents(text: str) -> str:

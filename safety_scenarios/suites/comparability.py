@@ -69,18 +69,20 @@ def dominated(cards: Mapping[str, Card]) -> Mapping[str, Sequence[str]]:
     used, tasks done and lost time. Distances are left out: who stands all the time has the best.
     Of all levels together, by the figures alone: intervals may overlap. Undecided trials help no
     card: to be no worse, it must be so if its own undecided trials had failed, and the other's had
-    passed. Nor does a figure that is known of the other one alone, and a card that lacks trials
-    dominates none.
+    passed. Nor does a figure that is known of the other one alone, or a trial that the other one
+    ran and it did not.
     """
     worst = {name: list(_figures(card, undecided_as_bad=True)) for name, card in cards.items()}
     best = {name: list(_figures(card, undecided_as_bad=False)) for name, card in cards.items()}
+    ran = {name: {(one.scenario, one.index) for one in card.trials if one.verdict is not None}
+           for name, card in cards.items()}
 
     def beats(other: str, name: str) -> bool:
         pairs = [(theirs, mine) for theirs, mine in zip(worst[other], best[name], strict=True)
                  if (theirs, mine) != (None, None)]
         known = [(theirs, mine) for theirs, mine in pairs
                  if theirs is not None and mine is not None]
-        return cards[other].is_complete and len(known) == len(pairs) and all(
+        return ran[other] >= ran[name] and len(known) == len(pairs) and all(
             theirs <= mine for theirs, mine in known) and any(
             theirs < mine for theirs, mine in known)
     return {name: [other for other in cards if other != name and beats(other, name)]

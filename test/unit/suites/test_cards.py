@@ -269,6 +269,8 @@ def test_trials_that_were_not_run_put_no_card_first(cards):
     worse = with_trials(card, missed=card.whole.missed.model_copy(update={'count': 1, 'of': 3}))
     assert dominated({'some': some, 'worse': worse}) == {'some': [], 'worse': []}
     assert dominated({'whole': card, 'worse': worse})['worse'] == ['whole']
+    assert dominated({'some': some, 'worse': worse.model_copy(update={
+        'completed': some.completed, 'trials': some.trials})})['worse'] == ['some']
     assert list(ordered({'some': some, 'worse': worse})) == ['worse', 'some']
 
 
