@@ -39,8 +39,8 @@ def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
 
 
 def _p(value: float) -> str:
-    """Return a p-value as people read it."""
-    return f'{value:.3g}' if value >= 0.001 else 'below 0.001'
+    """Return a p-value as people read it, never below what it is."""
+    return figures_up(value, 3) if value >= 0.001 else 'below 0.001'
 
 
 def comparison_rows(found: Comparison) -> Iterator[tuple[str, str, str]]:
@@ -212,7 +212,7 @@ def bisection_table(found: Bisection) -> Table:
             rows.add_row(escape(name), f'{sum(one.failed for one in visits)} of '
                          f'{sum(one.of for one in visits)}',
                          str(sum(one.undecided for one in visits)),
-                         f'{found.posterior[place]:.3g}' if found.posterior else '')
+                         figures_down(found.posterior[place], 3) if found.posterior else '')
     return rows
 
 
@@ -221,11 +221,11 @@ def bisection_lines(found: Bisection) -> Iterator[str]:
     names = found.checkpoints
     if found.answer == 'found' and found.first_bad is not None:
         yield (f'{names[found.first_bad]} is the first bad checkpoint (probability '
-               f'{found.probability:.3g}, if there is one step); '
+               f'{figures_down(found.probability or 0.0, 3)}, if there is one step); '
                f'{names[found.first_bad - 1]} is the last good one')
     elif found.answer == 'no single step':
         yield (f'no single step: the checkpoints fail at different rates (probability '
-               f'{found.probability:.3g}), so that none of them lost it alone')
+               f'{figures_down(found.probability or 0.0, 3)}), so that none of them lost it alone')
     elif found.answer == 'undecided':
         yield f'undecided: {found.why}'
     else:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from safety_scenarios.errors import counted
-from safety_scenarios.scenario.rounding import percent_down, percent_up
+from safety_scenarios.scenario.rounding import figures_up, percent_down, percent_up
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.conditions.condition import Condition, FEWEST, Part, Search
 from safety_scenarios.studies.conditions.effects import Effects
@@ -39,7 +39,7 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
     search = kind.search
     what = kind.what if kind.what in (FAILED, UNJUDGED) else f'{kind.what}: fails'
     for condition, (inside, outside) in zip(search.conditions, kind.rates, strict=True):
-        p = f'p {"<" if condition.p < 0.001 else "="} {max(condition.p, 0.001):.2g}'
+        p = f'p {"<" if condition.p < 0.001 else "="} {figures_up(max(condition.p, 0.001), 2)}'
         lift = '' if condition.lift is None else f', {condition.lift:.3g} times as often'
         yield (f'{what} {_where(condition, meanings)}: {_share(condition.inside)} '
                f'{_ends_of(inside)}, elsewhere {_share(condition.outside)} {_ends_of(outside)}'
@@ -120,7 +120,7 @@ def effects_text(effects: Effects) -> str:
     fit = f'a fitted model predicts {max(0.0, effects.fit):.0%} of the variance of trials that ' \
           f'it has not seen'
     if not effects.effects:
-        chance = f'; where no draw matters, so good a fit has p = {effects.p:.2g}' \
+        chance = f'; where no draw matters, so good a fit has p = {figures_up(effects.p, 2)}' \
             if effects.fit > 0.0 else ''
         return f'effects of the draws: not stated, {fit}{chance}'
     told = ', '.join(f'{one.axis} {one.alone:.0%} (with others {one.with_others:.0%})'

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from rich.table import Table
 from safety_scenarios.campaign.statistics.proportions import out_of, zero_failure_n
 from safety_scenarios.errors import counted
-from safety_scenarios.scenario.rounding import figures_down, percent_up
+from safety_scenarios.scenario.rounding import down, figures_down, percent_up
 from safety_scenarios.studies.designs.answer import Answer, ClaimAnswer
 from safety_scenarios.studies.designs.claim_plan import ASSUMED_S, ClaimPlan, TrialTime
 from safety_scenarios.studies.designs.design import Lock
+from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
 
 EXPLORATORY = ('Everything else is exploratory: it was looked at afterwards, and no test for it '
                'was chosen beforehand.')
@@ -71,13 +72,14 @@ def claim_table(plan: ClaimPlan) -> Table:
     what = 'pairs' if plan.pairs else 'trials'
     rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), title=f'Claim: {plan.claim}',
                  title_justify='left', title_style='bold')
-    for name in ('bad ones allowed', f'{what}, number fixed', f'{what}, looked at after each',
+    early = () if plan.pairs else (f'{what}, looked at after each',)
+    for name in ('bad ones allowed', f'{what}, number fixed', *early,
                  'hours, one process', *(f'power at {rate:.2g}' for rate in plan.assumed)):
         rows.add_column(name, justify='right')
     for row in plan.rows:
-        rows.add_row(str(row.failures), str(row.fixed), str(row.anytime),
+        rows.add_row(str(row.failures), str(row.fixed), *(str(row.anytime) for _ in early),
                      f'{plan.hours(row.fixed):.3g}',
-                     *(f'{100.0 * power:.0f} %' for power in row.power))
+                     *(f'{down(100.0 * power, 0)} %' for power in row.power))
     return rows
 
 
@@ -88,22 +90,25 @@ def claim_lines(plan: ClaimPlan, hours: float | None) -> Iterator[str]:
     :param hours: in which it shall be done; None: not said
     """
     first, claim = plan.rows[0], plan.claim
-    extra = first.anytime - first.fixed
     yield (f'A bad one is a {claim.bad}; a trial that is INCONCLUSIVE or ERROR counts as one. Fix '
            f'beforehand how many are allowed.')
-    yield (f'Looking after each trial, to stop as soon as the claim is shown, takes '
-           f'{counted(extra, "trial")} more where none is bad ({extra / first.fixed:.0%}).')
-    yield (f'A sequential test (--set sequential.p0={plan.sequential_p0:g} --set '
-           f'sequential.p1={claim.failure_rate:g}) accepts after {plan.sequential} trials of a '
-           f'scenario without a bad one.')
+    if first.anytime is not None:
+        extra = first.anytime - first.fixed
+        yield (f'Looking after each trial, to stop as soon as the claim is shown, takes '
+               f'{counted(extra, "trial")} more where none is bad ({extra / first.fixed:.0%}).')
+        yield (f'A sequential test (--set sequential.p0={plan.sequential_p0:g} --set '
+               f'sequential.p1={claim.failure_rate:g}) accepts after {plan.sequential} trials of '
+               f'a scenario without a bad one.')
     for rate, pairs in zip(plan.assumed, plan.pairs, strict=bool(plan.pairs)):
         yield (f'If exactly one arm fails in {100.0 * rate:.3g} % of the pairs, and neither is '
                f'worse: about {pairs} pairs for a power of 90 %.')
     if plan.pairs:
-        yield (f'These pairs are for a one-sided bound: a gate (more_failures) or a design with a '
-               f'margin. compare --margin {claim.limit:g} has a two-sided interval of 95 % and '
-               f'takes {zero_failure_n(claim.limit, _ONE_SIDE)} pairs without a failure: plan for '
-               f"it by 'at {100.0 * _ONE_SIDE:g} %'.")
+        yield (f'These pairs are for a one-sided bound: a gate (more_failures), or a design with '
+               f'a margin and fewer than {FEWEST_CLUSTERS} scenarios. From {FEWEST_CLUSTERS} on a '
+               f'design is about scenarios, and takes as many of them. compare --margin '
+               f'{claim.limit:g} has a two-sided interval of 95 % and takes '
+               f'{zero_failure_n(claim.limit, _ONE_SIDE)} pairs without a failure: plan for it by '
+               f"'at {100.0 * _ONE_SIDE:g} %'.")
     yield f'Time: {plan.time.seconds:.3g} s a trial ({plan.time.source}).'
     if hours is not None:
         jobs = plan.jobs(hours)

@@ -5,6 +5,7 @@
 
 import codecs
 from collections.abc import Iterable
+from decimal import Decimal
 import io
 import re
 from typing import Any, TextIO
@@ -25,20 +26,26 @@ def plain(text: str) -> str:
 
 
 _SCIENTIFIC = re.compile(r'(?<![\w.-])-?\d+(?:\.\d+)?e[-+]\d+(?!\w)')
-_DECIMALS, _LARGE = 6, 1e15
+_LARGE = Decimal('1e15')
+_NOISE = Decimal('1e-9')
+"""Below it is what was lost by rounding, and no bound: that would take as many trials."""
 
 
 def without_exponents(text: str) -> str:
-    """Return a text in which numbers such as 5e-05 are 0.00005, and 1e-20 is 0."""
+    """
+    Return a text in which numbers such as 5e-05 are 0.00005, and 1e-20 is 0.
+
+    No figure is left out: a bound stays one, and a margin on its side of 0.
+    """
     return _SCIENTIFIC.sub(_decimal, text)
 
 
 def _decimal(found: re.Match[str]) -> str:
-    value = float(found[0])
+    value = Decimal(found[0])
     if abs(value) >= _LARGE:
         return 'below -10^15' if value < 0 else 'above 10^15'
-    text = f'{value:.{_DECIMALS}f}'.rstrip('0').rstrip('.')
-    return '0' if text == '-0' else text
+    text = f'{value:f}' if abs(value) >= _NOISE else '0'
+    return text.rstrip('0').rstrip('.') if '.' in text else text
 
 
 def on_one_line(text: str, longest: int = 500) -> str:

@@ -10,7 +10,7 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
-from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_up
+from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_down, percent_up
 from safety_scenarios.studies.search.coverage import Coverage
 from safety_scenarios.studies.search.rare_events import Rate
 from safety_scenarios.studies.search.saving import Saved
@@ -80,7 +80,7 @@ def coverage_lines(coverage: Coverage, sampler: str) -> Iterator[str]:
            f'counts as four).')
     gap = coverage.gap
     if gap is not None:
-        yield (f'Not looked at: a box of {100 * gap.volume:.0f} % of the ranges is without a '
+        yield (f'Not looked at: a box of {percent_up(gap.volume)} of the ranges is without a '
                f'trial, and a point is {gap.radius:.2f} away from all (1: a whole range).')
     share = coverage.failing
     if share is not None and share.high is not None:
@@ -116,12 +116,12 @@ def _boundary(found: BoundarySearch) -> Iterator[str]:
     known = found.found
     yield (f'{found.scenario_id}: {counted(len(known.failing), "trial")}, seed {found.seed}: '
            f'{known.failing.count(True)} failing, {found.undecided} not decided. Of the plane '
-           f'{100 * known.share("passes"):.0f} % passes, {100 * known.share("fails"):.0f} % '
-           f'fails (95 % sure that most trials do), {100 * known.share("unknown"):.0f} % is '
+           f'{percent_down(known.share("passes"))} passes, {percent_up(known.share("fails"))} '
+           f'fails (95 % sure that most trials do), {percent_up(known.share("unknown"))} is '
            f'unknown.')
     if known.accuracy is not None and known.usual is not None:
-        yield (f'Fit: {100 * known.accuracy:.0f} % of trials are told rightly by a map of the '
-               f'others (the more frequent outcome alone: {100 * known.usual:.0f} %).')
+        yield (f'Fit: {percent_down(known.accuracy)} of trials are told rightly by a map of the '
+               f'others (the more frequent outcome alone: {percent_up(known.usual)}).')
     if True not in known.failing:
         yield 'No failure was found. This does not show that there is none.'
 

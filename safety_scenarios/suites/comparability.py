@@ -69,17 +69,20 @@ def dominated(cards: Mapping[str, Card]) -> Mapping[str, Sequence[str]]:
     used, tasks done and lost time. Distances are left out: who stands all the time has the best.
     Of all levels together, by the figures alone: intervals may overlap. Undecided trials help no
     card: to be no worse, it must be so if its own undecided trials had failed, and the other's had
-    passed. Nor does a figure that is known of the other one alone.
+    passed. Nor does a figure that is known of the other one alone, or a trial that the other one
+    ran and it did not.
     """
     worst = {name: list(_figures(card, undecided_as_bad=True)) for name, card in cards.items()}
     best = {name: list(_figures(card, undecided_as_bad=False)) for name, card in cards.items()}
+    ran = {name: {(one.scenario, one.index) for one in card.trials if one.verdict is not None}
+           for name, card in cards.items()}
 
     def beats(other: str, name: str) -> bool:
         pairs = [(theirs, mine) for theirs, mine in zip(worst[other], best[name], strict=True)
                  if (theirs, mine) != (None, None)]
         known = [(theirs, mine) for theirs, mine in pairs
                  if theirs is not None and mine is not None]
-        return len(known) == len(pairs) and all(
+        return ran[other] >= ran[name] and len(known) == len(pairs) and all(
             theirs <= mine for theirs, mine in known) and any(
             theirs < mine for theirs, mine in known)
     return {name: [other for other in cards if other != name and beats(other, name)]
@@ -90,9 +93,10 @@ def ordered(cards: Mapping[str, Card]) -> Mapping[str, Card]:
     """
     Return cards by hazards missed, then false stops, reaction and lost time.
 
-    An undecided trial counts as a failed one here: a card is never first because of it.
+    A trial that is undecided or was not run counts as a failed one here: a card is never first
+    because of it.
     """
-    return dict(sorted(cards.items(), key=lambda item: _point(item[1], undecided_as_bad=True)))
+    return dict(sorted(cards.items(), key=lambda item: _point(item[1])))
 
 
 def _figures(card: Card, *, undecided_as_bad: bool) -> Iterator[float | None]:
@@ -109,10 +113,13 @@ def _figures(card: Card, *, undecided_as_bad: bool) -> Iterator[float | None]:
     yield whole.time_lost_s.value
 
 
-def _point(card: Card, *, undecided_as_bad: bool) -> list[float]:
+def _point(card: Card) -> list[float]:
     whole = card.whole
-    return [_share(whole.missed, undecided_as_bad), _share(whole.false_stops, undecided_as_bad),
-            _or_infinite(whole.reaction_ms.value), _or_infinite(whole.time_lost_s.value)]
+    rates = (whole.missed, 'hazard'), (whole.false_stops, 'benign variant')
+    return [*(_share(rate.model_copy(update={'undecided': rate.undecided + sum(
+        one.verdict is None and one.kind == kind for one in card.trials)}), undecided_as_bad=True)
+        for rate, kind in rates),
+        _or_infinite(whole.reaction_ms.value), _or_infinite(whole.time_lost_s.value)]
 
 
 def _share(rate: Rate, undecided_as_bad: bool) -> float:

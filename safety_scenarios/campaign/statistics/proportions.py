@@ -10,7 +10,8 @@ anything counts trials here. Other words are another trial, though they may be j
 Counts, medians and extremes stay those of all trials.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 import math
@@ -25,6 +26,7 @@ from safety_scenarios.campaign.statistics.special_functions import (
 )
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import figures_up
 from safety_scenarios.scenario.verdict import Estimate
 
 Sided = Literal['two', 'upper', 'lower']
@@ -53,8 +55,8 @@ def clopper_pearson(count: int, of: int, confidence: float = 0.95,
 
 
 def p_text(p: float) -> str:
-    """Return a p-value in words; below a millionth no digit of it says anything."""
-    return 'p < 0.000001' if p < 1e-6 else f'p = {p:.3g}'
+    """Return a p-value in words, never below what it is; below a millionth no digit says more."""
+    return 'p < 0.000001' if p < 1e-6 else f'p = {figures_up(p, 3)}'
 
 
 def zero_failure_n(p0: float, confidence: float = 0.95) -> int:
@@ -75,7 +77,11 @@ def is_at_most(bound: Estimate, limit: float) -> bool:
     return bound.high is not None and bound.high <= limit * (1.0 + 1e-9)
 
 
-def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Estimate:
+Clusters = Counter[tuple[int, int]]
+"""(trials with a property, all trials) of a cluster to how many clusters have these."""
+
+
+def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Estimate:
     """
     Return the share pooled over clusters (scenarios) for the class that they were drawn from.
 
@@ -95,29 +101,35 @@ def clustered(counts: Sequence[tuple[int, int]], confidence: float = 0.95) -> Es
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
     effect can be seen and each cluster counts as one trial. And a kind of cluster that none of m
     was of may be as frequent as the upper end for 0 of m, and all failures or none: the ends reach
-    that far, as clusters that are all alike show no variance. Unit: 1; ``n`` counts trials.
+    that far, as clusters that are all alike show no variance. Of clusters with unlike numbers of
+    trials m is that of as many alike ones (Kish 1965): those with few trials hardly move the
+    share. Unit: 1; ``n`` counts trials.
 
-    :param counts: for each cluster the trials with the property, and all; empty ones are left out
+    :param counts: for each cluster the trials with the property, and all; empty ones are left
+        out. A Counter of them stands for as many clusters as it counts
     :raises ValueError: unless 0 <= count <= of in each, or for a confidence outside (0, 1)
     """
     check_probability('confidence', confidence)
-    for count, of in counts:
+    every = Counter(counts)
+    for count, of in every:
         _check_pair(count, of)
-    made = [(count, of) for count, of in counts if of]
-    clusters, n, hits = len(made), sum(of for _, of in made), sum(count for count, _ in made)
+    made = Clusters({pair: many for pair, many in every.items() if pair[1]})
+    clusters, n = made.total(), sum(many * of for (_, of), many in made.items())
+    hits = sum(many * count for (count, _), many in made.items())
     method = f'Korn-Graubard over {clusters} clusters, two-sided'
     if not made:
         return _nothing(confidence, method)
     miss = (1.0 - confidence) / 2.0
     size = _effective(made, miss)
-    share, unseen = hits / n, _beta_ends(0.0, clusters, miss, miss)[1]
+    alike = n * n / sum(many * of * of for (_, of), many in made.items())
+    share, unseen = hits / n, _beta_ends(0.0, alike, miss, miss)[1]
     ends = (_beta_ends(share * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
             (share * (1.0 - unseen), share + (1.0 - share) * unseen))
     return _share(share, min(low for low, _ in ends), max(high for _, high in ends), n,
                   confidence, f'{method}, effective n {size:.4g}')
 
 
-def difference_of_shares(counts: Sequence[tuple[int, int, int]],
+def difference_of_shares(counts: Iterable[tuple[int, int, int]],
                          confidence: float = 0.95) -> Estimate:
     """
     Return the share of trials with one property less that with another, which excludes it.
@@ -127,18 +139,21 @@ def difference_of_shares(counts: Sequence[tuple[int, int, int]],
     that is below 0: then they add up to more. One above 0 is not used, as it could only
     narrow. Unit: 1; ``n`` counts trials.
 
-    :param counts: for each cluster the trials with the first, with the second, and all
+    :param counts: for each cluster the trials with the first, with the second, and all; or a
+        Counter of these
     :raises ValueError: unless both are counts of what all are, or for a confidence outside (0, 1)
     """
-    for first, second, of in counts:
+    made, ups, downs = Counter(counts), Clusters(), Clusters()
+    for (first, second, of), many in made.items():
         _check_pair(first + second, of)
-    up = clustered([(first, of) for first, _, of in counts], confidence)
-    down = clustered([(second, of) for _, second, of in counts], confidence)
+        ups[first, of] += many
+        downs[second, of] += many
+    up, down = clustered(ups, confidence), clustered(downs, confidence)
     method = f'difference of two shares, {up.method.partition(", ")[0]}, two-sided'
     if up.value is None or up.low is None or up.high is None or \
             down.value is None or down.low is None or down.high is None:
         return _nothing(confidence, method)
-    r = _correlation_below_zero(counts, up.value, down.value)
+    r = _correlation_below_zero(made, up.value, down.value)
     value = up.value - down.value
     below = _together(up.value - up.low, down.high - down.value, r)
     above = _together(up.high - up.value, down.value - down.low, r)
@@ -150,14 +165,16 @@ def _together(one: float, other: float, correlation: float) -> float:
     return math.sqrt(one * one + other * other - 2.0 * correlation * one * other)
 
 
-def _correlation_below_zero(counts: Sequence[tuple[int, int, int]], first: float,
+def _correlation_below_zero(counts: Counter[tuple[int, int, int]], first: float,
                             second: float) -> float:
     """Return the correlation of two shares over clusters, at most 0; the worst if none is seen."""
-    away = [(one - first * of, other - second * of) for one, other, of in counts]
-    squares = [math.fsum(pair[side]**2 for pair in away) for side in (0, 1)]
+    away = [(one - first * of, other - second * of, many)
+            for (one, other, of), many in counts.items()]
+    squares = [math.fsum(many * gap**2 for gap, many in side) for side in (
+        [(one, many) for one, _, many in away], [(other, many) for _, other, many in away])]
     if not all(squares):
         return -1.0
-    product = math.fsum(one * other for one, other in away)
+    product = math.fsum(many * one * other for one, other, many in away)
     return max(-1.0, min(0.0, product / math.sqrt(squares[0] * squares[1])))
 
 
@@ -204,36 +221,38 @@ def _beta_ends(x: float, n: float, lower: float, upper: float) -> tuple[float, f
     return low, high
 
 
-def _effective(made: Sequence[tuple[int, int]], miss: float) -> float:
+def _effective(made: Clusters, miss: float) -> float:
     """Return the number of independent trials that would tell as much as these clusters."""
-    clusters, n = len(made), sum(of for _, of in made)
-    share = sum(count for count, _ in made) / n
+    clusters, n = made.total(), sum(many * of for (_, of), many in made.items())
+    share = sum(many * count for (count, _), many in made.items()) / n
     if clusters == 1 or share in (0.0, 1.0):
         return float(clusters)
-    between = math.fsum((count - share * of)**2 / (1.0 - of / n) for count, of in made)
+    between = math.fsum(many * (count - share * of)**2 / (1.0 - of / n)
+                        for (count, of), many in made.items())
     size = n * n * share * (1.0 - share) / between if between else math.inf
-    few = _few(miss, _freedom([of / n for _, of in made]))
+    few = _few(miss, _freedom([(of / n, many) for (_, of), many in made.items()]))
     return min(float(n), max(1.0, size * few * few))
 
 
-def _freedom(sizes: Sequence[float]) -> float:
+def _freedom(sizes: Sequence[tuple[float, int]]) -> float:
     """
     Return Satterthwaite's degrees of freedom of the variance between clusters, at least 1.
 
     The variance is a quadratic form ``y M y`` of the clusters' shares y: twice the square of its
     mean over its variance is ``(tr M)**2 / tr(M**2)`` where they are independent and vary alike.
 
-    :param sizes: of the clusters, as shares of all trials
+    :param sizes: of the clusters, as shares of all trials, each with how many have it
     """
-    weights = [size * size / (1.0 - size) for size in sizes]
-    total, squares = math.fsum(weights), math.fsum(size * size for size in sizes)
-    mixed = math.fsum(weight * size for weight, size in zip(weights, sizes, strict=True))
-    trace = total - 2.0 * mixed + total * squares
-    apart = math.fsum(
-        weight * (weight - 4.0 * weight * size + 2.0 * total * size * size)
-        for weight, size in zip(weights, sizes, strict=True))
-    shared = 2.0 * squares * math.fsum(weight * weight for weight in weights) \
-        + 2.0 * mixed**2 + (total * squares)**2 - 4.0 * total * mixed * squares
+    def total(of: Callable[[float, float], float]) -> float:
+        """Return the sum over clusters of a function of size and weight."""
+        return math.fsum(many * of(size, size * size / (1.0 - size)) for size, many in sizes)
+    weights, squares = total(lambda size, weight: weight), total(lambda size, weight: size * size)
+    mixed = total(lambda size, weight: weight * size)
+    trace = weights - 2.0 * mixed + weights * squares
+    apart = total(lambda size, weight: weight * (
+        weight - 4.0 * weight * size + 2.0 * weights * size * size))
+    shared = 2.0 * squares * total(lambda size, weight: weight * weight) \
+        + 2.0 * mixed**2 + (weights * squares)**2 - 4.0 * weights * mixed * squares
     return max(1.0, trace**2 / (apart + shared))
 
 

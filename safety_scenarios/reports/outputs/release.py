@@ -24,6 +24,7 @@ from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.rounding import figures_down, figures_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.identity import Artifact
 from safety_scenarios.trial.summary import CampaignSummary
@@ -334,7 +335,8 @@ def _model_card(facts: _Facts) -> dict[str, Any]:
 def _metric(name: str, estimate: Estimate, part: str = '') -> dict[str, Any] | None:
     if estimate.value is None:
         return None
-    bounds = {key: f'{value:.6g}' for key, value in (
-        ('lowerBound', estimate.low), ('upperBound', estimate.high)) if value is not None}
+    bounds = {key: rounded(value, 6) for key, value, rounded in (
+        ('lowerBound', estimate.low, figures_down), ('upperBound', estimate.high, figures_up))
+        if value is not None}
     return {'type': name, 'value': f'{estimate.value:.6g}', 'slice': part or
             f'n={estimate.n}', **({'confidenceInterval': bounds} if bounds else {})}

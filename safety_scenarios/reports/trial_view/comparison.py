@@ -143,15 +143,16 @@ def _sentence(first: Campaign, one: Campaign) -> str:
                 f'{"; ".join(found.regressions)}.')
     if not found.decided:
         return 'Nothing could be compared: no pair of trials is PASS or FAIL in both.'
-    fewer, sooner = found.failures_difference.value, found.median_difference_ms.value
+    fewer, sooner = found.failures_difference.value, found.median_difference_ms.high
     bounds = found.failures_bounds  # no proof of better, if the undecided trials may hide it
     if bounds.value is None or bounds.high is None or (any(found.undecided) and bounds.high >= 0):
         fewer = None
     better = [text for text, is_better in (
         (f'fails significantly less often, over scenarios ({p_text(found.failures_p)})',
-         fewer is not None and fewer < 0 and found.failures_p < _ALPHA),
+         fewer is not None and fewer < 0 and found.arms * found.failures_p < _ALPHA),
         (f'reacts significantly earlier, over scenarios ({p_text(found.latency_p)})',
-         sooner is not None and sooner < 0 and found.latency_p < _ALPHA)) if is_better]
+         sooner is not None and sooner < 0 and found.arms * found.latency_p < _ALPHA))
+        if is_better]  # of each of two questions one side alone: together no more than p
     doubt = f' But: {"; ".join(found.doubts)}.' if found.doubts else ''
     if better:
         return f'{one.name} {" and ".join(better)} than {first.name}.{doubt}'

@@ -99,11 +99,16 @@ class CampaignsOfCheckpoints:
     Runs trials with checkpoints, each time as a campaign in a folder of its own.
 
     :param folder: of all of them
+    :raises InputError: a checkpoint cannot be run, or a sequential test would end its trials
     """
 
     def __init__(self, checkpoints: Sequence[Checkpoint], folder: Path) -> None:
         self._checkpoints, self._folder = checkpoints, folder
         first = checkpoints[0].settings
+        if first.sequential.p1:
+            raise SettingsError(f'sequential.p1: got {first.sequential.p1:g} with several '
+                                f'checkpoints, expected 0: each would end after other trials, and '
+                                f'no p-value would hold. Leave it out')
         self._scenarios: Sequence[Scenario] = load_scenarios(
             first.scenarios, first.regex).scenarios
         self._visits: dict[int, int] = {}

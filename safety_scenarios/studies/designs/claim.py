@@ -107,8 +107,8 @@ class _Reader:
             if word != 'at':
                 self._refuse(repr(word), "'at' and a confidence, such as at 95 %, or the end")
             confidence = self._share('the confidence')
-            if confidence < 0.5:
-                self._refuse(f'a confidence of {100.0 * confidence:g} %', 'at least 50 %')
+            if confidence <= 0.5:
+                self._refuse(f'a confidence of {100.0 * confidence:g} %', 'more than 50 %')
         if self._words:
             self._refuse(f'{" ".join(self._words)!r} behind the claim', 'nothing more')
         return Claim(subject, limit, confidence, quantile)

@@ -3,9 +3,12 @@
 
 """How many trials, and how long, a claim takes; what looking at them early costs."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import count
 import json
 import math
 from pathlib import Path
@@ -13,6 +16,7 @@ from statistics import NormalDist
 
 from safety_scenarios.campaign.folder.folder import read_trials, SETTINGS, TRIALS
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime_n
+from safety_scenarios.campaign.statistics.proportions import difference_of_shares
 from safety_scenarios.campaign.statistics.quantiles import wilks_n
 from safety_scenarios.campaign.statistics.sequential import bounded
 from safety_scenarios.campaign.statistics.special_functions import binomial_tails
@@ -25,6 +29,10 @@ MOST_FAILURES = 5
 _EASIER = 10.0
 """The controller that should be accepted is so much better than the claim."""
 _POWER = 0.9
+_MANY = 300.0
+"""Pairs in which exactly one arm fails, from which on the normal approximation is good."""
+_FAR = 1e-6
+"""Chance of counts that are left out of a power."""
 _LEAST_RATE = 1e-8
 _LONGEST_S = 366 * 86_400.0
 
@@ -36,8 +44,8 @@ class TrialsFor:
     failures: int
     fixed: int
     """Where the number is fixed beforehand, and looked at once."""
-    anytime: int
-    """Where it may be looked at after each trial."""
+    anytime: int | None
+    """Where it may be looked at after each trial; None: of a difference, of which none may."""
     power: tuple[float, ...]
     """Chance that ``fixed`` trials have no more bad ones, at each assumed rate."""
 
@@ -84,7 +92,8 @@ def plan_claim(claim: Claim, time: TrialTime, assumed: Sequence[float] = ()) -> 
 
     The number of trials with k bad ones is the least n for which the one-sided bound of Clopper
     and Pearson excludes the rate: ``P(X <= k; n, rate) <= 1 - confidence``. A quantile of a
-    reaction is the same claim about late ones (Wilks 1941).
+    reaction is the same claim about late ones (Wilks 1941). Of a difference it is the least n for
+    which the interval by which a gate decides is within the limit; gains make it no wider.
 
     :param assumed: true rates, for the power; a tenth and a third of the claimed one if left
         out. Of a difference: shares of pairs in which exactly one arm fails, either equally often
@@ -104,12 +113,14 @@ def plan_claim(claim: Claim, time: TrialTime, assumed: Sequence[float] = ()) -> 
     rows = []
     for failures in range(MOST_FAILURES + 1):
         fixed = wilks_n(1.0 - rate, claim.confidence, excluded=failures)
+        if is_difference:
+            fixed = next(n for n in count(fixed) if _is_within(failures, 0, n, claim))
         rows.append(TrialsFor(
-            failures, fixed, anytime_n(rate, failures, claim.confidence),
+            failures, fixed,
+            None if is_difference else anytime_n(rate, failures, claim.confidence),
             tuple(binomial_tails(failures, fixed, one / 2.0 if is_difference else one)[0]
                   for one in rates)))
-    pairs = tuple(max(rows[0].fixed, _pairs(one, claim)) for one in rates) \
-        if is_difference else ()
+    pairs = tuple(_pairs(one, claim, rows[0].fixed) for one in rates) if is_difference else ()
     p0 = rate / _EASIER
     return ClaimPlan(claim, rates, tuple(rows), _straight(p0, rate, claim.confidence), p0, pairs,
                      time)
@@ -124,17 +135,50 @@ def _straight(p0: float, p1: float, confidence: float) -> int:
     return most
 
 
-def _pairs(discordant: float, claim: Claim) -> int:
+def _is_within(losses: int, gains: int, pairs: int, claim: Claim) -> bool:
+    """Return whether a gate accepts a difference by so many pairs that only one arm fails."""
+    high = difference_of_shares(Counter({
+        (1, 0, 1): losses, (0, 1, 1): gains, (0, 0, 1): pairs - losses - gains}),
+        2.0 * claim.confidence - 1.0).high
+    return high is not None and high <= claim.limit
+
+
+def _pairs(discordant: float, claim: Claim, least: int) -> int:
     """
     Return pairs for a difference where neither arm is worse.
 
     ``discordant (z_confidence + z_power)^2 / margin^2``, the normal approximation for matched
-    pairs (Connor 1987, Biometrics 43:207).
+    pairs (Connor 1987, Biometrics 43:207), and where so few pairs differ that it promises too
+    much, by the exact power.
 
     :param discordant: share of pairs in which exactly one of the two fails
+    :param least: pairs that show it if none does
     """
     z = NormalDist().inv_cdf(claim.confidence) + NormalDist().inv_cdf(_POWER)
-    return math.ceil(discordant * z * z / claim.limit**2)
+    found = max(least, math.ceil(discordant * z * z / claim.limit**2))
+    if found * discordant >= _MANY:
+        return found
+    most = found
+    while _power(most, discordant, claim) < _POWER:
+        most *= 2
+    return bisect_left(range(most), True, lo=found, key=lambda pairs: _power(
+        pairs, discordant, claim) >= _POWER)
+
+
+def _power(pairs: int, discordant: float, claim: Claim) -> float:
+    """Return the chance that a gate accepts where either arm is as often the only one to fail."""
+    found, losses = 0.0, -1
+    for differ in range(pairs + 1):
+        below, above = binomial_tails(differ, pairs, discordant)
+        if below < _FAR:
+            continue
+        if above < _FAR:
+            break
+        while losses < differ and _is_within(losses + 1, differ - losses - 1, pairs, claim):
+            losses += 1  # one more gain lets one more loss pass at most
+        found += (below - binomial_tails(differ - 1, pairs, discordant)[0]) \
+            * binomial_tails(losses, differ, 0.5)[0]
+    return found
 
 
 def measured_time(folder: Path) -> TrialTime:

@@ -126,13 +126,14 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
 
     :param margins: whatever is random in it has to be in the point
     :param axes: of the cube
-    :param trials: at most, roughly
+    :param trials: at most
     :param seed: of everything random in the method
     """
     chance, budget = numpy.random.default_rng(seed), _Budget(margins, trials)
     points = max(8, int(trials * _SPLITTING / RUNS / (1.0 + _STEPS * _LEVELS)))
     most = int(2.0 * _SPLITTING * trials / RUNS)
-    runs = [_split(budget, axes, points, chance, most) for _ in range(RUNS)]
+    runs = [_split(budget, axes, points, chance, min(most, budget.left - points * to_begin))
+            for to_begin in range(RUNS, 0, -1)]
     splitting = _rate(numpy.array([run.share for run in runs]), budget.used, confidence)
     failed = sum(run.drawn_failed for run in runs)
     problems = _problems(runs, splitting, failed, points * RUNS)
@@ -163,7 +164,7 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
 
 def _split(budget: _Budget, axes: int, points: int, chance: numpy.random.Generator,
            most: int) -> _Run:
-    """Return one run of splitting, of at most so many trials."""
+    """Return one run of splitting, whose points move by at most so many trials."""
     cloud = chance.standard_normal((points, axes))
     margins = budget.of(shares_of(cloud))
     sizes = numpy.full(points, 0.5)

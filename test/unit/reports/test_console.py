@@ -136,6 +136,8 @@ def test_json_is_the_summary_of_the_campaign_and_nothing_else(tmp_path, capsys):
 
 @for_each(('text', 'plain'), [
     ('1e-20 m', '0 m'), ('-1e-20 m', '0 m'), ('5e-05 s', '0.00005 s'), ('1.5e+06', '1500000'),
+    ('at most 4.90e-7', 'at most 0.00000049'), ('[-1.23e-7, 2]', '[-0.000000123, 2]'),
+    ('margin -4.2e-07 m', 'margin -0.00000042 m'), ('1e+02', '100'), ('-2e-09', '-0.000000002'),
     ('1e+300', 'above 10^15'), ('trial x-1e-20', 'trial x-1e-20'), ('id 1e-20a', 'id 1e-20a')])
 def test_a_number_is_written_without_an_exponent(text, plain):
     assert without_exponents(text) == plain

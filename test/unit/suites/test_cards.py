@@ -261,6 +261,19 @@ def test_undecided_trials_put_no_card_first(cards):
     assert dominated({'worse': worse, 'clear': card}) == {'worse': ['clear'], 'clear': []}
 
 
+def test_trials_that_were_not_run_put_no_card_first(cards):
+    card = cards['rule_based']
+    some = card.model_copy(update={
+        'completed': card.planned - 1, 'trials': tuple(one.model_copy(update={
+            'verdict': None if one.kind == 'hazard' else one.verdict}) for one in card.trials)})
+    worse = with_trials(card, missed=card.whole.missed.model_copy(update={'count': 1, 'of': 3}))
+    assert dominated({'some': some, 'worse': worse}) == {'some': [], 'worse': []}
+    assert dominated({'whole': card, 'worse': worse})['worse'] == ['whole']
+    assert dominated({'some': some, 'worse': worse.model_copy(update={
+        'completed': some.completed, 'trials': some.trials})})['worse'] == ['some']
+    assert list(ordered({'some': some, 'worse': worse})) == ['worse', 'some']
+
+
 def test_a_card_that_is_worse_in_any_figure_dominates_no_other(cards):
     good, bad = cards['rule_based'], cards['blind_clock']
     whole = good.whole

@@ -175,8 +175,10 @@ def test_cyclonedx_names_the_model_and_its_contract_by_hash(judged):
     assert plain['metadata']['component']['type'] == 'application'
     files = tuple(Artifact(name=name, sha256=letter * 64, size=1, given_by='controller')
                   for name, letter in (('base.onnx', 'a'), ('base.yaml', 'b')))
+    missed = found.summary.missed
     summary = found.summary.model_copy(update={
-        'sut': Identity(artifacts=files, compared=True)})
+        'sut': Identity(artifacts=files, compared=True), 'missed': missed.model_copy(update={
+            'share': missed.share.model_copy(update={'low': 0.1234567, 'high': 0.9876541})})})
     document = review_of('cyclonedx', folder, type(found)(found.trials, found.flaws, summary))
     assert (document['bomFormat'], document['specVersion']) == ('CycloneDX', '1.6')
     assert UUID.fullmatch(document['serialNumber'].removeprefix('urn:uuid:'))
@@ -187,4 +189,5 @@ def test_cyclonedx_names_the_model_and_its_contract_by_hash(judged):
     metrics = document['metadata']['component']['modelCard']['quantitativeAnalysis'][
         'performanceMetrics']
     assert metrics[0]['type'] == 'hazards missed (share)'
-    assert float(metrics[0]['confidenceInterval']['upperBound']) > 0.0
+    assert metrics[0]['confidenceInterval'] == {
+        'lowerBound': '0.123456', 'upperBound': '0.987655'}

@@ -3,6 +3,7 @@
 
 """Shares of trials: published values, exact coverage, and scenarios that repeat themselves."""
 
+from collections import Counter
 from itertools import product
 import math
 
@@ -12,6 +13,7 @@ import pytest
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
+    difference_of_shares,
     p_text,
     worst_stratum,
     zero_failure_n,
@@ -156,10 +158,35 @@ def test_scenarios_of_very_unequal_sizes_that_always_or_never_fail_are_covered(c
     assert sum(one.low <= 0.5 <= one.high for one in found) >= 0.95 * len(found)
 
 
-@for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-05'), (1e-18, 'p < 0.000001'),
-                          (0.0, 'p < 0.000001'), (1.0, 'p = 1')])
-def test_a_p_value_is_never_shown_as_nothing(p, text):
+@for_each(('few', 'many'), [(3, 3), (8, 3), (8, 4), (8, 7)])
+def test_scenarios_with_hardly_a_decided_trial_make_no_interval_narrower(few, many):
+    """Some scenarios have one decided trial, others a hundred; each always or never fails."""
+    found = {(one, other): clustered([(1, 1)] * one + [(0, 1)] * (few - one)
+                                     + [(100, 100)] * other + [(0, 100)] * (many - other))
+             for one in range(few + 1) for other in range(many + 1)}
+    for rate in (0.225, 0.275, 0.5, 0.65, 0.7):
+        missed = sum(stats.binom.pmf(one, few, rate) * stats.binom.pmf(other, many, rate)
+                     for (one, other), share in found.items()
+                     if not share.low <= rate <= share.high)
+        assert missed <= 0.05
+
+
+@for_each(('p', 'text'), [(0.04, 'p = 0.04'), (5.72e-5, 'p = 5.72e-5'), (1e-18, 'p < 0.000001'),
+                          (0.0, 'p < 0.000001'), (1.0, 'p = 1'), (0.05001, 'p = 0.0501'),
+                          (0.04996, 'p = 0.05'), (1.0001e-6, 'p = 1.01e-6')])
+def test_a_p_value_is_never_shown_as_nothing_or_less_than_it_is(p, text):
     assert p_text(p) == text
+
+
+def test_a_counter_stands_for_as_many_clusters_as_it_counts():
+    some = Counter({(0, 1): 30, (1, 1): 5, (2, 7): 4, (0, 0): 3})
+    found, expected = clustered(some), clustered(list(some.elements()))
+    assert found.method == expected.method and found.n == expected.n
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    pairs = Counter({(1, 0, 1): 3, (0, 1, 1): 2, (2, 1, 9): 4, (0, 0, 1): 40})
+    found, expected = difference_of_shares(pairs), difference_of_shares(list(pairs.elements()))
+    assert (found.value, found.low, found.high, found.n) == pytest.approx(
+        (expected.value, expected.low, expected.high, expected.n))
 
 
 def test_empty_clusters_are_left_out():

@@ -11,6 +11,7 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import evidence_of
 from safety_scenarios.campaign.rejudging.stored_trial import judged
 from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.statistics.compare import Arm, compare_arms
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
@@ -25,11 +26,11 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.studies.side_by_side import side_by_side
+from safety_scenarios.studies.side_by_side import Campaign, side_by_side
 from safety_scenarios.trial.links.simulated_session import Simulated
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
-from unit.campaign.statistics.test_summarise import trial
+from unit.campaign.statistics.test_summarise import summary, trial
 from unit.loopback_runs import loopback_run
 from unit.records import chat, hazard, mark, planned, stamps
 
@@ -292,3 +293,34 @@ def test_a_comparison_shows_what_compare_reckons_and_no_more(folders, tmp_path):
     [speed] = [one for one in view['pareto'] if one['title'].endswith('reaction')]
     assert [one['x'] for one in speed['points']] == sorted(one['x'] for one in speed['points'])
     assert 'cannot be told' in answer['sentence'] or answer['is_worse']
+
+
+@for_each(('arms', 'says'), [(1, 'significantly less often'), (2, 'not significantly worse')])
+def test_more_campaigns_make_no_false_better_one_more_likely(arms, says):
+    """Of each p is 2 / 2^6: too much for the better one of two."""
+    first, second = ([trial('FAIL' if index < failed else 'PASS', scenario=f'S{scenario}',
+                            index=index) for scenario in range(6) for index in range(4)]
+                     for failed in (2, 0))
+    found = compare_arms(first, [Arm(second)] * arms)
+    shown = compared([Campaign('first', first, summary(*first)), *(
+        Campaign(f'arm {place}', second, summary(*second), one, list(zip(first, second)))
+        for place, one in enumerate(found))])
+    assert [says in answer['sentence'] for answer in shown['answers']] == [True] * arms
+
+
+def test_who_is_later_in_more_pairs_is_not_said_to_be_earlier():
+    """In seven scenarios one pair more is earlier, and in six every pair is later."""
+    def campaign(side):
+        return [trial(
+            'FAIL' if scenario % 2 == side and index == 0 or scenario == 12
+            and index in range(5 * side, 5 * side + 5) else 'PASS', scenario=f'S{scenario}',
+            index=index, uncertainty_ms=50.0, after_ms=100.0 if not side
+            else 99.0 if scenario > 5 and index < 11 else 101.0)
+            for scenario in range(13) for index in range(20)]
+    first, second = campaign(0), campaign(1)
+    [found] = compare_arms(first, [Arm(second)])
+    assert found.latency_p < 0.05 and found.median_difference_ms.value < 0.0
+    assert not found.regressions  # of four questions
+    shown = compared([Campaign('first', first, summary(*first)), Campaign(
+        'second', second, summary(*second), found, list(zip(first, second)))])
+    assert 'earlier' not in shown['answers'][0]['sentence']

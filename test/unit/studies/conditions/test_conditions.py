@@ -4,6 +4,7 @@
 """Conditions that were planted are found in the right words, and none where there is none."""
 
 from collections.abc import Callable
+from dataclasses import replace
 import json
 
 import numpy
@@ -132,6 +133,19 @@ def test_the_shares_of_a_condition_are_said_to_be_of_the_trials_that_chose_it():
                for number in range(40)]
     [found] = failures.conditions_of(results, 'ros')
     assert any('of the trials that chose the condition' in line for line in condition_lines(found))
+
+
+@pytest.mark.parametrize(('p', 'says'), [
+    (0.002, 'p = 0.002,'), (0.00104, 'p = 0.0011,'), (1e-5, 'p < 0.001,')])
+def test_a_p_value_is_never_said_to_be_less_than_it_is(p, says):
+    results = [(trial('FAIL' if number < 12 else 'PASS', drawn={'x': float(number)}), None)
+               for number in range(40)]
+    [found] = failures.conditions_of(results, 'ros')
+    [kind] = found.kinds
+    [condition] = kind.search.conditions
+    other = replace(kind, search=replace(
+        kind.search, conditions=(replace(condition, p=p),)))
+    assert says in ' '.join(condition_lines(replace(found, kinds=(other,))))
 
 
 @pytest.mark.parametrize(('drawn', 'why'), [

@@ -128,6 +128,20 @@ def test_the_answer_says_that_it_assumes_one_step():
         bisection_lines(found))
 
 
+def test_no_probability_is_said_to_be_higher_than_it_is():
+    for answer in ('found', 'no single step'):
+        found = bisected(0, planted_at(7)).model_copy(update={
+            'answer': answer, 'probability': 0.99967})
+        assert '(probability 0.999' in ' '.join(bisection_lines(found))
+
+
+def test_a_sequential_test_that_would_end_the_trials_is_refused(tmp_path, capsys):
+    assert main(['bisect', 'rule_based', 'late', '--scenario', 'SCN-R-101', '--link', 'loopback',
+                 '--set', 'sequential.p0=0.05', '--set', 'sequential.p1=0.5', '--output',
+                 str(tmp_path / 'b')]) == 2
+    assert 'sequential.p1: got 0.5 with several checkpoints' in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_controllers_of_the_package_are_bisected_by_campaigns_that_can_be_judged_again(

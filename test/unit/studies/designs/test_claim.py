@@ -3,14 +3,19 @@
 
 """A claim in words is read, and takes as many trials as the exact binomial law says."""
 
+from bisect import bisect_left
+from io import StringIO
 import json
 import os
 
 from cases import for_each
 import pytest
+from rich.console import Console
+from safety_scenarios.campaign.statistics.noninferiority import difference_of_failures
+from safety_scenarios.campaign.statistics.paired import Outcomes
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.design_text import claim_lines
+from safety_scenarios.reports.design_text import claim_lines, claim_table
 from safety_scenarios.studies.designs.claim import Claim, EXAMPLES, read_claim
 from safety_scenarios.studies.designs.claim_plan import measured_time, plan_claim, TrialTime
 from scipy import stats
@@ -49,7 +54,8 @@ def test_a_claim_is_read_as_it_is_said(text, claim):
     ('p99 reaction <= 500', "got 'no unit' behind the time, expected ms or s"),
     ('p20 reaction <= 1 s', 'got p20, expected p50 to p99.99'),
     ('miss rate <= 1e-3 in 95 %', "got 'in', expected 'at' and a confidence"),
-    ('miss rate <= 1e-3 at 30 %', 'got a confidence of 30 %, expected at least 50 %'),
+    ('miss rate <= 1e-3 at 30 %', 'got a confidence of 30 %, expected more than 50 %'),
+    ('miss rate <= 1e-3 at 50 %', 'got a confidence of 50 %, expected more than 50 %'),
     ('miss rate <= 1e-3 at 95 % or so', "got 'or so' behind the claim"),
     ('', "got '', expected one of miss rate"),
     ('miss rate <= ' + '9' * 500, 'got 513 characters')])
@@ -61,7 +67,7 @@ def test_what_is_no_claim_is_refused_with_what_would_be_one(text, says):
 
 @for_each(('text', 'rate', 'confidence'), [
     ('miss rate <= 1e-3 at 95 %', 1e-3, 0.95), ('pass rate >= 99 % at 99 %', 0.01, 0.99),
-    ('p95 reaction <= 500 ms', 0.05, 0.95), ('difference of failures <= 2 %', 0.02, 0.95)])
+    ('p95 reaction <= 500 ms', 0.05, 0.95)])
 def test_so_many_trials_and_no_fewer_show_it_by_the_binomial_law(text, rate, confidence):
     for row in plan_claim(read_claim(text), SLOW, [rate / 5.0]).rows:
         for n, is_enough in ((row.fixed, True), (row.fixed - 1, False)):
@@ -69,10 +75,25 @@ def test_so_many_trials_and_no_fewer_show_it_by_the_binomial_law(text, rate, con
             assert (miss <= (1.0 - confidence) * (1.0 + 1e-9)) == is_enough
             upper = stats.beta.ppf(confidence, row.failures + 1, n - row.failures)
             assert (upper <= rate * (1.0 + 1e-9)) == is_enough
-        is_pair = text.startswith('difference')
-        assert row.power[0] == pytest.approx(stats.binom.cdf(
-            row.failures, row.fixed, rate / (10.0 if is_pair else 5.0)))
+        assert row.power[0] == pytest.approx(stats.binom.cdf(row.failures, row.fixed, rate / 5.0))
         assert row.fixed < row.anytime < 1.6 * row.fixed
+
+
+@for_each('text', ['difference of failures <= 2 %', 'difference of failures <= 10 % at 90 %'])
+def test_a_gate_accepts_a_difference_by_so_many_pairs_and_by_no_fewer(text):
+    claim = read_claim(text)
+    for row in plan_claim(claim, SLOW).rows:
+        assert is_accepted(claim, row.failures, 0, row.fixed)
+        assert not is_accepted(claim, row.failures, 0, row.fixed - 1)
+        assert row.anytime is None
+
+
+def is_accepted(claim: Claim, losses: int, gains: int, pairs: int) -> bool:
+    """Return whether an interval of one-sided pairs is within the limit."""
+    kinds = {(True, False): losses, (False, True): gains, (True, True): pairs - losses - gains}
+    found = difference_of_failures([Outcomes({kind: 1}) for kind, many in kinds.items()
+                                    for _ in range(many)], 2.0 * claim.confidence - 1.0)
+    return found.high <= claim.limit
 
 
 def test_the_numbers_of_the_standards_are_found():
@@ -93,18 +114,38 @@ def test_hours_and_processes_follow_from_the_time_of_a_trial():
 def test_the_plan_of_a_difference_says_what_compare_asks_for():
     lines = list(claim_lines(plan_claim(read_claim('difference of failures <= 2 %'), SLOW), None))
     assert any('takes 183 pairs without a failure' in line for line in lines)
+    assert not any('after each' in line or 'sequential' in line for line in lines)
     asked = plan_claim(read_claim('difference of failures <= 2 % at 97.5 %'), SLOW)
     assert asked.rows[0].fixed == 183
     assert not any('compare --margin' in line for line in claim_lines(
         plan_claim(read_claim('miss rate <= 2 %'), SLOW), None))
 
 
-def test_pairs_of_a_difference_reach_the_power_that_is_promised():
-    """Matched pairs by the normal law: power of the one-sided test at no difference."""
-    found = plan_claim(read_claim('difference of failures <= 5 %'), SLOW, [0.2])
-    [pairs] = found.pairs
-    power = stats.norm.cdf(0.05 * (pairs / 0.2)**0.5 - stats.norm.ppf(0.95))
+@for_each(('limit', 'discordant'), [(0.05, 0.0025), (0.05, 0.02), (0.1, 0.1)])
+def test_pairs_of_a_difference_reach_the_power_that_is_promised(limit, discordant):
+    """Every count that can come is held against the limit, as a gate does."""
+    claim = read_claim(f'difference of failures <= {limit}')
+    [pairs] = plan_claim(claim, SLOW, [discordant]).pairs
+    power, likely = 0.0, int(stats.binom.ppf(1.0 - 1e-4, pairs, discordant))
+    for differ in range(likely + 1):
+        losses = bisect_left(range(differ + 1), True, key=lambda one: not is_accepted(
+            claim, one, differ - one, pairs)) - 1
+        power += stats.binom.pmf(differ, pairs, discordant) * stats.binom.cdf(losses, differ, 0.5)
+    assert power >= 0.9 - 1e-4
+
+
+def test_pairs_of_which_many_differ_are_those_of_the_normal_law():
+    [pairs] = plan_claim(read_claim('difference of failures <= 5 %'), SLOW, [0.4]).pairs
+    power = stats.norm.cdf(0.05 * (pairs / 0.4)**0.5 - stats.norm.ppf(0.95))
     assert power == pytest.approx(0.9, abs=0.002)
+
+
+def test_a_power_is_never_said_to_be_higher_than_it_is():
+    found = plan_claim(read_claim('miss rate <= 2 %'), SLOW, [0.0001])
+    assert all(0.985 < row.power[0] < 1.0 for row in found.rows)
+    screen = Console(width=200, file=StringIO())
+    screen.print(claim_table(found))
+    assert '99 %' in screen.file.getvalue() and '100 %' not in screen.file.getvalue()
 
 
 def test_a_rate_that_cannot_be_shown_or_assumed_is_refused():

@@ -4,12 +4,13 @@
 """What arms show against each other: more than noise, and never what was not judged."""
 
 import pytest
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.matrix.arms import resolved
 from safety_scenarios.studies.matrix.cells import cells
 from safety_scenarios.studies.matrix.file import MatrixFile
 from safety_scenarios.studies.matrix.findings import cliffs, dominated, flips
 from safety_scenarios.studies.matrix.pairs import PairedArms
+from safety_scenarios.studies.matrix.summary import told
 from unit.studies.matrix.arms_of_trials import arm, arms, benign
 
 AXIS = 'controller.delay_ms'
@@ -88,6 +89,15 @@ def at_values(truth, seed=0, **more):
 def falling(name, chance):
     is_late = name in ('delay_ms=200', 'delay_ms=400')
     return 'FAIL' if chance.random() < (0.8 if is_late else 0.05) else 'PASS', 100.0
+
+
+def test_ends_of_an_interval_are_rounded_outwards():
+    share = Estimate(value=0.5, low=0.010149, high=0.98851, n=9, unit='1', confidence=0.95,
+                     method='')
+    assert told(share) == '50 [1.01, 98.9] %, n=9'
+    assert told(share.model_copy(update={'unit': 's', 'low': -0.010151, 'high': None})) == \
+        '0.5 [-0.0102, unbounded] s, n=9'
+    assert told(share.model_copy(update={'low': 0.99996, 'high': 1.0})) == '50 [99.9, 100] %, n=9'
 
 
 def test_a_fall_between_two_values_is_found_there_and_nowhere_else():

@@ -4,7 +4,9 @@
 """A boundary map is right where it is sure, and unknown where nothing was decided."""
 
 import numpy
-from safety_scenarios.studies.search.boundary import map_boundary
+from safety_scenarios.reports.search_report import lines
+from safety_scenarios.studies.search.boundary import BoundaryMap, map_boundary
+from safety_scenarios.studies.search.study import BoundarySearch
 
 MIDDLES = (numpy.arange(20) + 0.5) / 20
 TRUTH = numpy.array([[y > 0.3 + 0.4 * x * x for y in MIDDLES] for x in MIDDLES])
@@ -75,3 +77,12 @@ def test_nothing_is_known_between_two_ranges_of_a_draw():
     assert {state for row in found.states[7:13] for state in row} == {'unknown'}
     assert 'passes' in {state for row in found.states[:7] for state in row}
     assert 'fails' in {state for row in found.states[13:] for state in row}
+
+
+def test_one_failing_cell_of_many_is_not_rounded_away():
+    states = (('fails', *['passes'] * 199), ('passes',) * 200)
+    found = BoundaryMap(numpy.full((2, 200), 0.0), states, numpy.empty((0, 2)), (True,),
+                        accuracy=0.996, usual=0.997)
+    text = ' '.join(lines(BoundarySearch('S', 1, None, (0, 1), found)))
+    assert '99 % passes, 0.25 % fails' in text and '0 % is unknown' in text
+    assert 'Fit: 99 % of trials' in text and 'alone: 100 %)' in text

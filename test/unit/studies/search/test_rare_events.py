@@ -49,6 +49,19 @@ def test_the_interval_of_a_rare_event_holds_its_share(name):
     assert found.rate.plain_trials > 20 * found.trials
 
 
+@pytest.mark.parametrize('trials', [180, 1000, 3000])
+@pytest.mark.parametrize('share', [1e-1, 1e-4])
+def test_no_more_trials_are_run_than_were_asked_for(trials, share):
+    made, margins = [], sum_of_normals(share)
+
+    def counted(cube):
+        made.extend(cube)
+        return margins(cube)
+    found = estimate(counted, 6, trials, seed=1)
+    assert found.trials == len(made) <= trials
+    assert found.drawn >= 48
+
+
 def a_slab_and_a_corner(corner, share=1e-3):
     """Fail in two regions that both have a slope; the corner is met only from close by."""
     slab, side = (1.0 - corner) * share, (corner * share) ** 0.5
