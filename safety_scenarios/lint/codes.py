@@ -124,6 +124,10 @@ CODES: Mapping[str, Code] = {
         'a controller that does nothing of the kind passes, whether it stands for ever or never '
         'stops',
         'add a rule with `expect`'),
+    'L124': Code(
+        'a ban among agents, of a tool that nothing asks for, which does not begin at the start',
+        'a call before it passes',
+        'begin it at `start`, or say `permit` at `start` where the tool is free until then'),
     'L201': Code(
         'a limit that every motion keeps, or none: above what `robot.max_speed` allows (a bound '
         'may be up to a tenth above it), below what the signal can be, a rate that no step has '

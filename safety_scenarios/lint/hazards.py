@@ -10,9 +10,10 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.lint.formulas import conditions, is_signed, says_at_least
+from safety_scenarios.scenario.blocks.agents import Publish
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent, goes_its_own_way
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.robot_kind import kind_of
@@ -53,16 +54,17 @@ def _event(scenario: Scenario) -> str:
 def _same(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     before = {plugin.topic: plugin for plugin in ros.nominal.stimuli}
     if all(not plugin.once and plugin.topic in before
-           and _shows(plugin, before[plugin.topic], ros, scenario) for plugin in ros.stimuli):
+           and _shows(plugin, before[plugin.topic], ros.all_clear.at_ms, scenario)
+           for plugin in ros.stimuli):
         yield Remark('L205', scenario, ('ros', 'stimuli'), (
             f'got on {", ".join(plugin.topic for plugin in ros.stimuli)} what is published there '
             f'before too: there is no {_event(scenario)} to react to. Show something else'))
 
 
-def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RobotBody,
+def _shows(plugin: StimulusPlugin, before: StimulusPlugin, until_ms: float,
            scenario: Scenario) -> bool:
     """Return whether a stimulus publishes what another did, at every moment that is looked at."""
-    at_ns = round(ros.all_clear.at_ms * 1e6)
+    at_ns = round(until_ms * 1e6)
     if plugin.interface() is None and any(plugin.due_ns(place, before.rate_hz) != before.due_ns(
             place, before.rate_hz) for place in (0, 1)):
         return False  # the same, and not at the same time
@@ -76,6 +78,22 @@ def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RobotBody,
         if _told(shown) not in [_told(one) for one in earlier]:
             return False
     return True
+
+
+def check_published(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remark that no rule of a conversation changes what is published on a topic."""
+    body = scenario.body
+    if not isinstance(body, AgentsBody):
+        return
+    later = [(body.entry(index), effect.stimulus) for index, rule in enumerate(body.rules)
+             for effect in rule.effects if isinstance(effect, Publish)]
+    for before in body.stimuli:
+        own = [(entry, plugin) for entry, plugin in later if plugin.topic == before.topic]
+        if own and all(not plugin.once and _shows(plugin, before, body.duration_ms, scenario)
+                       for _, plugin in own):
+            yield Remark('L205', scenario, ('rules', own[0][0], 'action'), (
+                f'got on {before.topic} what is published there from the start: there is no '
+                f'{_event(scenario)} to react to. Show something else'))
 
 
 def _context(scenario: Scenario, nominal: Stimulus | None) -> StimulusContext:

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L108 to L123, L211 to L224: checks, texts and sets that do not fit together."""
+"""L108 to L124, L211 to L224: checks, texts and sets that do not fit together."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -33,6 +33,30 @@ def _bans(scenario: Scenario, body: AgentsBody) -> Iterator[Remark]:
         yield Remark('L123', scenario, ('rules',), (
             'got rules that only forbid: a controller that does something else passes, whether it '
             'stands for ever or never stops. Add a rule with expect'))
+    yield from _late_bans(scenario, body)
+
+
+def _late_bans(scenario: Scenario, body: AgentsBody) -> Iterator[Remark]:
+    """Warn of tools that are free until a ban of them begins, though nothing asks for a call."""
+    known: set[str] = set()
+    """Tools that something asks for, or that are banned from the start."""
+    for rule in body.rules:
+        trigger = rule.trigger
+        is_first = trigger is not None and not trigger.wait_ns \
+            and any(one.kind == 'start' for one in trigger.any)
+        known |= {one.name for one in (
+            *(rule.expect.any if rule.expect else ()), *(rule.permit.any if rule.permit else ()),
+            *(trigger.any if trigger else ()), *(rule.forbid.any if rule.forbid and is_first
+                                                 else ())) if one.kind == 'tool_call'}
+    for index, rule in enumerate(body.rules):
+        late = [one.name for one in (rule.forbid.any if rule.forbid else ())
+                if one.kind == 'tool_call' and one.name and one.name not in known]
+        if rule.trigger is not None and late:
+            known |= {*late}
+            yield Remark('L124', scenario, ('rules', body.entry(index), 'action'), (
+                f'got a ban of {late[0]} that begins with {rule.trigger_text!r}, and no rule asks '
+                f'for a call: until then each call passes. Begin the ban at start, or say '
+                f"permit: tool: {late[0]} at start where it is free until then"))
 
 
 def _hazards(scenario: Scenario) -> Iterator[Remark]:
