@@ -56,7 +56,7 @@ def _late_bans(scenario: Scenario, body: AgentsBody) -> Iterator[Remark]:
             yield Remark('L124', scenario, ('rules', body.entry(index), 'action'), (
                 f'got a ban of {late[0]} that begins with {rule.trigger_text!r}, and no rule asks '
                 f'for a call: until then each call passes. Begin the ban at start, or say '
-                f"permit: tool: {late[0]} at start where it is free until then"))
+                f'permit: tool: {late[0]} at start where it is free until then'))
 
 
 def _hazards(scenario: Scenario) -> Iterator[Remark]:
