@@ -119,6 +119,10 @@ def _require(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
 def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: Any,
                bounds: Sequence[Limit]) -> Iterator[Remark]:
     kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
+    if kind == 'keeps_course' and invariant.still > STANDING:
+        yield Remark('L212', scenario, (*path, 'still'), (
+            f'got {invariant.still:g} m/s, expected at most {STANDING:g}: a robot that drives no '
+            f'faster may leave its route. Lower it'))
     if kind == 'limits':
         yield from _followed(scenario, ros, path, invariant.topic)
     signed = ros.signals.get(invariant.signed or '') if kind == 'stop' else None

@@ -12,8 +12,11 @@ from safety_scenarios.formats.hazard_file import load_register
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.hazard_register import HazardRegister
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.stimulus import StimulusContext
 
 
 def check_structure(scenario: Scenario) -> Iterator[Remark]:
@@ -107,6 +110,7 @@ def _stops(scenario: Scenario, body: RobotBody) -> Iterator[Remark]:
                 f'hazard is gone and the limit never decides. Lower it, or clear later'))
 
 
+_ROUNDED_M = 0.01
 _AGAINST_STOPS = ('no_spurious_stop', 'defer', 'temporal')
 _NO_PARAMETER = ('name', 'description', 'severity')
 
@@ -130,10 +134,25 @@ def check_invariants(scenario: Scenario) -> Iterator[Remark]:
         yield Remark('L214', scenario, ('ros', 'separation'), (
             'nobody approaches, and every margin is 0: distances count as exact, and from centre '
             'to centre. Add reach, intrusion and the uncertainties of the sensor'))
-
+    elif terms is not None and terms.distance is None and kind_of(ros.robot).drives:
+        yield from _reach(scenario, ros, terms.reach)
     yield from _zones(scenario, ros)
     yield from _unread(scenario, ros)
     yield from _shared_joints(scenario, ros)
+
+
+def _reach(scenario: Scenario, ros: RobotBody, reach: float) -> Iterator[Remark]:
+    """Warn of a distance between two middles from which not both radii are taken off."""
+    context = StimulusContext(scenario.id, scenario.messages, None)
+    intents = [plugin.intent(context) for plugin in ros.stimuli]
+    sizes = [0.0 if body.to_face else body.radius for intent in intents
+             if isinstance(intent, BodyIntent) for body in intent.bodies()]
+    least = ros.robot.footprint + max(sizes, default=0.0)
+    if sizes and reach < least - _ROUNDED_M:
+        yield Remark('L214', scenario, ('ros', 'separation', 'reach'), (
+            f'got {reach:g} m, expected at least {least:.3g}: distances are from the origin of the '
+            f'robot to the middle of who is there, and the radius of the robot is '
+            f'{ros.robot.footprint:g} m, that of the other {max(sizes):.3g} m. Take both off'))
 
 
 def _zones(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
