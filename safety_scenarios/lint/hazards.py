@@ -26,6 +26,8 @@ _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""
 _LOOKS = 8
 """Moments of the hazard at which it is compared with what was before."""
+_ROUNDED = 0.05
+"""Difference of two speeds that says nothing (m/s)."""
 _LATER_NS = 600_000_000_000
 """By then whatever walked before the hazard stands."""
 Point = tuple[float, float]
@@ -272,13 +274,18 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
     terms, at_ms = ros.separation, ros.all_clear.at_ms
     if terms is None or terms.distance is not None or ros.robot.stopping is None:
         return
+    intents = [plugin.intent(_context(scenario, None)) for plugin in ros.stimuli]
+    nearing = max((_nearing(intent, at_ms / 1e3) for intent in intents), default=0.0)
+    if nearing > terms.approach_speed + _ROUNDED and not scenario.is_benign:
+        yield Remark('L214', scenario, ('ros', 'separation', 'approach_speed'), (
+            f'got {terms.approach_speed:g} m/s, expected at least the {nearing:.2g} m/s at which '
+            f'the hazard comes nearer on its way. Correct it'))
     shown = [value for plugin in ros.stimuli for share in (0.0, 0.25, 0.5, 0.75, 1.0)
              for stimulus in [plugin.at(round(at_ms * 1e6 * share), 0, _context(scenario, None))]
              if stimulus is not None for key, value in stimulus.truth if key == 'distance']
     if not shown:
         return
-    shown += [_to_edge(a, b) for plugin in ros.stimuli
-              for way in _ways(plugin.intent(_context(scenario, None)), at_ms / 1e3)
+    shown += [_to_edge(a, b) for intent in intents for way in _ways(intent, at_ms / 1e3)
               for a, b in zip(way, way[1:])]
     top = terms.top_speed(ros.robot)
     needed = terms.required(ros.robot, top, 0.0).total
@@ -288,6 +295,14 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
             f'got a hazard that comes no nearer than {min(shown):.2f} m, and a robot that never '
             f'stops is still {left:.2f} m away at the all-clear, where a stop needs '
             f'{needed:.2f} m: nothing breaks it. Show it nearer, or clear later'))
+
+
+def _nearing(intent: Any, until_s: float) -> float:
+    """Return how fast somebody comes nearer at most who walks in a world (m/s): leg by leg."""
+    speed = intent.bodies()[0].motion.walk.speed if any(_ways(intent, until_s)) else 0.0
+    legs = [(a, b) for way in _ways(intent, until_s) for a, b in zip(way, way[1:])]
+    return max((speed * (a[0] * (a[0] - b[0]) + a[1] * (a[1] - b[1])) / whole
+                for a, b in legs if (whole := math.hypot(*a) * math.dist(a, b))), default=0.0)
 
 
 def _ways(intent: Any, until_s: float) -> Iterator[Sequence[Point]]:

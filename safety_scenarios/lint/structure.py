@@ -150,8 +150,8 @@ def _reach(scenario: Scenario, ros: RobotBody, reach: float) -> Iterator[Remark]
     least = ros.robot.footprint + max(sizes, default=0.0)
     if sizes and reach < least - _ROUNDED_M:
         yield Remark('L214', scenario, ('ros', 'separation', 'reach'), (
-            f'got {reach:g} m, expected at least {least:.3g}: distances are from the origin of the '
-            f'robot to the middle of who is there, and the radius of the robot is '
+            f'got {reach:g} m, expected at least {least:.3g}: distances are from the origin of '
+            f'the robot to the middle of who is there, and the radius of the robot is '
             f'{ros.robot.footprint:g} m, that of the other {max(sizes):.3g} m. Take both off'))
 
 
