@@ -193,7 +193,8 @@ CODES: Mapping[str, Code] = {
         'hold for 200 ms, say'),
     'L214': Code(
         'a separation without any margin and with nobody who approaches, or whose `reach` is less '
-        'than both radii, or `approach_speed` less than that of who walks nearer; a zone for a robot narrower than `robot.radius`',
+        'than both radii, or `approach_speed` less than that of who walks nearer; a zone for a '
+        'robot narrower than `robot.radius`',
         'distances count as exact, and from centre to centre',
         'the margins of the sensor; the radius'),
     'L215': Code(
