@@ -161,7 +161,7 @@ CODES: Mapping[str, Code] = {
         'use a known name and remap it'),
     'L207': Code(
         'a reaction that can hold while `nominal.require` holds, or that is hardly less (80 %), '
-        'or is about another signal',
+        'or is about another signal; a confirmation of a base without a speed along the way',
         'what was done before the hazard counts as the reaction',
         'ask for less, of the same signal'),
     'L208': Code(

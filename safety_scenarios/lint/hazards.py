@@ -39,6 +39,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     yield from _unheard(scenario, ros)
     yield from _stands(scenario, ros)
     yield from _reacts_before(scenario, ros)
+    yield from _confirmed_before(scenario, ros)
     yield from check_contact(scenario, ros)
     for index, invariant in enumerate(ros.invariants):
         path: FieldPath = ('ros', 'invariants', index)
@@ -157,6 +158,18 @@ def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
             f'got {ros.reaction}, which can hold while nominal.require ({require}) holds: what '
             f'the robot does before the hazard could count as the reaction to it. Ask for less '
             f'than {_CRUISING:.0%} of the speed that is required before, of the same signal'))
+
+
+def _confirmed_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """Warn of a confirmation that reads no speed along the way: who drives straight on meets it."""
+    if ros.confirmation is None or not kind_of(ros.robot).drives:
+        return
+    signals = [ros.signals[limit.signal] for limit in ros.confirmation.limits]
+    if all(signal.unit in ('m', 'rad', 'rad/s') for signal in signals):
+        yield Remark('L207', scenario, ('ros', 'confirmation'), (
+            f'got {ros.confirmation}, which a robot that drives straight on can meet: nothing '
+            f'confirms that it stands. Add a limit on its speed, such as twist.twist.linear with '
+            f'reduce: norm'))
 
 
 def check_contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
