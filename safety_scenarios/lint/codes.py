@@ -207,7 +207,8 @@ CODES: Mapping[str, Code] = {
         'remove it'),
     'L217': Code(
         'a signal along an axis on which no base moves, of a field that the command does not '
-        'have, or in the unit of another; `limits` on a topic without trajectories',
+        'have, or in the unit of another; a base that is `fresh` by its rate of turn alone; '
+        '`limits` on a topic without trajectories',
         'it is zero, or unknown, whatever the robot does',
         'correct field, unit or topic'),
     'L218': Code(

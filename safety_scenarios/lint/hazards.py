@@ -161,7 +161,7 @@ def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
 
 
 def _confirmed_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
-    """Warn of a confirmation that reads no speed along the way: who drives straight on meets it."""
+    """Warn of a confirmation that reads no speed along the way: who drives on can meet it."""
     if ros.confirmation is None or not kind_of(ros.robot).drives:
         return
     signals = [ros.signals[limit.signal] for limit in ros.confirmation.limits]

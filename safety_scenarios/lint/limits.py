@@ -133,7 +133,14 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
     found = by_name(ros, name)
     if found is None or name is None:
         return
-    _, can = found
+    own, can = found
+    if kind == 'fresh' and kind_of(ros.robot).drives and own.unit == 'rad/s' and not any(
+            getattr(one, 'kind', '') == kind and getattr(
+                ros.signals.get(getattr(one, 'signal', '')), 'unit', '') == 'm/s'
+            for one in ros.invariants):
+        yield Remark('L217', scenario, (*path, 'signal'), (
+            f'got {name!r}, a rate of turn, and no check of this kind reads the speed along the '
+            f'way: a base that drives straight on is not seen. Name that speed'))
     upper = [field for field in _UPPER.get(kind, ())
              if getattr(invariant, field, None) is not None]
     at_least = getattr(invariant, 'at_least', None) if kind in _LOWER else None
