@@ -133,8 +133,8 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
     found = by_name(ros, name)
     if found is None or name is None:
         return
-    own, can = found
-    if kind == 'fresh' and kind_of(ros.robot).drives and own.unit == 'rad/s' and not any(
+    read, can = found
+    if kind == 'fresh' and kind_of(ros.robot).drives and read.unit == 'rad/s' and not any(
             getattr(one, 'kind', '') == kind and getattr(
                 ros.signals.get(getattr(one, 'signal', '')), 'unit', '') == 'm/s'
             for one in ros.invariants):
