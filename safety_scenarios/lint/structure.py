@@ -371,7 +371,8 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'
                     f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
-        if not (scenario.body.is_in_words or scenario.is_benign or scenario.id in benign):
+        if not (scenario.body.is_in_words or scenario.is_monitor or scenario.is_benign
+                or scenario.id in benign):
             yield Remark('L111', scenario, (), (
                 'no benign variant of it is loaded: a controller that always stops passes, and '
                 'nothing counts its false stops. Add a scenario of a domain that ends in _defer '
