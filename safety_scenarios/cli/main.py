@@ -10,6 +10,7 @@ So ``--help`` answers at once, without the models and the numerics that only a c
 from collections.abc import Iterator, Mapping, Sequence
 import errno
 from importlib import import_module
+from pathlib import Path
 import sys
 from typing import Any, NamedTuple
 
@@ -261,12 +262,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 3 if code is None else code
 
 
+def _junit_files(words: Sequence[str]) -> Iterator[str]:
+    """Yield the JUnit files that a command line names, whether or not click can read the rest."""
+    for word, following in zip(words, [*words[1:], '']):
+        option, _, value = word.removeprefix('--set=').partition('=')
+        name = value if option in ('--junit', 'junit') else ''
+        if name or word == '--junit':
+            yield name or following
+
+
 def _code(arguments: Sequence[str] | None) -> int | None:
     """Run the command line; None: it was done, and the command has no exit code of its own."""
     if arguments is None and sys.argv[1:2] == ['run']:
         import_module('safety_scenarios.campaign.command_line').hide_arguments(
             'safety-scenarios run')
     try:
+        for file in _junit_files(sys.argv[1:] if arguments is None else arguments):
+            import_module('safety_scenarios.reports.ci').withdraw_junit(Path(file))
         cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
                  standalone_mode=False)
     except click.NoSuchOption as error:

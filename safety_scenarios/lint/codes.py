@@ -124,6 +124,10 @@ CODES: Mapping[str, Code] = {
         'a controller that does nothing of the kind passes, whether it stands for ever or never '
         'stops',
         'add a rule with `expect`'),
+    'L124': Code(
+        'a ban among agents, of a tool that nothing asks for, which does not begin at the start',
+        'a call before it passes',
+        'begin it at `start`, or say `permit` at `start` where the tool is free until then'),
     'L201': Code(
         'a limit that every motion keeps, or none: above what `robot.max_speed` allows (a bound '
         'may be up to a tenth above it), below what the signal can be, a rate that no step has '
@@ -157,7 +161,7 @@ CODES: Mapping[str, Code] = {
         'use a known name and remap it'),
     'L207': Code(
         'a reaction that can hold while `nominal.require` holds, or that is hardly less (80 %), '
-        'or is about another signal',
+        'or is about another signal; a confirmation of a base without a speed along the way',
         'what was done before the hazard counts as the reaction',
         'ask for less, of the same signal'),
     'L208': Code(
@@ -188,8 +192,9 @@ CODES: Mapping[str, Code] = {
         'a single command counts',
         'hold for 200 ms, say'),
     'L214': Code(
-        'a separation without any margin and with nobody who approaches; a zone for a robot '
-        'narrower than `robot.radius`',
+        'a separation without any margin and with nobody who approaches, or whose `reach` is less '
+        'than both radii, or `approach_speed` less than that of who walks nearer; a zone for a '
+        'robot narrower than `robot.radius`',
         'distances count as exact, and from centre to centre',
         'the margins of the sensor; the radius'),
     'L215': Code(
@@ -202,7 +207,8 @@ CODES: Mapping[str, Code] = {
         'remove it'),
     'L217': Code(
         'a signal along an axis on which no base moves, of a field that the command does not '
-        'have, or in the unit of another; `limits` on a topic without trajectories',
+        'have, or in the unit of another; a base that is `fresh` by its rate of turn alone; '
+        '`limits` on a topic without trajectories',
         'it is zero, or unknown, whatever the robot does',
         'correct field, unit or topic'),
     'L218': Code(

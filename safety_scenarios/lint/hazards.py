@@ -10,9 +10,10 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.lint.formulas import conditions, is_signed, says_at_least
+from safety_scenarios.scenario.blocks.agents import Publish
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent, goes_its_own_way
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.robot_kind import kind_of
@@ -25,6 +26,8 @@ _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""
 _LOOKS = 8
 """Moments of the hazard at which it is compared with what was before."""
+_ROUNDED = 0.05
+"""Difference of two speeds that says nothing (m/s)."""
 _LATER_NS = 600_000_000_000
 """By then whatever walked before the hazard stands."""
 Point = tuple[float, float]
@@ -36,6 +39,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     yield from _unheard(scenario, ros)
     yield from _stands(scenario, ros)
     yield from _reacts_before(scenario, ros)
+    yield from _confirmed_before(scenario, ros)
     yield from check_contact(scenario, ros)
     for index, invariant in enumerate(ros.invariants):
         path: FieldPath = ('ros', 'invariants', index)
@@ -53,16 +57,17 @@ def _event(scenario: Scenario) -> str:
 def _same(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     before = {plugin.topic: plugin for plugin in ros.nominal.stimuli}
     if all(not plugin.once and plugin.topic in before
-           and _shows(plugin, before[plugin.topic], ros, scenario) for plugin in ros.stimuli):
+           and _shows(plugin, before[plugin.topic], ros.all_clear.at_ms, scenario)
+           for plugin in ros.stimuli):
         yield Remark('L205', scenario, ('ros', 'stimuli'), (
             f'got on {", ".join(plugin.topic for plugin in ros.stimuli)} what is published there '
             f'before too: there is no {_event(scenario)} to react to. Show something else'))
 
 
-def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RobotBody,
+def _shows(plugin: StimulusPlugin, before: StimulusPlugin, until_ms: float,
            scenario: Scenario) -> bool:
     """Return whether a stimulus publishes what another did, at every moment that is looked at."""
-    at_ns = round(ros.all_clear.at_ms * 1e6)
+    at_ns = round(until_ms * 1e6)
     if plugin.interface() is None and any(plugin.due_ns(place, before.rate_hz) != before.due_ns(
             place, before.rate_hz) for place in (0, 1)):
         return False  # the same, and not at the same time
@@ -76,6 +81,22 @@ def _shows(plugin: StimulusPlugin, before: StimulusPlugin, ros: RobotBody,
         if _told(shown) not in [_told(one) for one in earlier]:
             return False
     return True
+
+
+def check_published(scenario: Scenario) -> Iterator[Remark]:
+    """Yield the remark that no rule of a conversation changes what is published on a topic."""
+    body = scenario.body
+    if not isinstance(body, AgentsBody):
+        return
+    later = [(body.entry(index), effect.stimulus) for index, rule in enumerate(body.rules)
+             for effect in rule.effects if isinstance(effect, Publish)]
+    for before in body.stimuli:
+        own = [(entry, plugin) for entry, plugin in later if plugin.topic == before.topic]
+        if own and all(not plugin.once and _shows(plugin, before, body.duration_ms, scenario)
+                       for _, plugin in own):
+            yield Remark('L205', scenario, ('rules', own[0][0], 'action'), (
+                f'got on {before.topic} what is published there from the start: there is no '
+                f'{_event(scenario)} to react to. Show something else'))
 
 
 def _context(scenario: Scenario, nominal: Stimulus | None) -> StimulusContext:
@@ -137,6 +158,18 @@ def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
             f'got {ros.reaction}, which can hold while nominal.require ({require}) holds: what '
             f'the robot does before the hazard could count as the reaction to it. Ask for less '
             f'than {_CRUISING:.0%} of the speed that is required before, of the same signal'))
+
+
+def _confirmed_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """Warn of a confirmation that reads no speed along the way: who drives on can meet it."""
+    if ros.confirmation is None or not kind_of(ros.robot).drives:
+        return
+    signals = [ros.signals[limit.signal] for limit in ros.confirmation.limits]
+    if all(signal.unit in ('m', 'rad', 'rad/s') for signal in signals):
+        yield Remark('L207', scenario, ('ros', 'confirmation'), (
+            f'got {ros.confirmation}, which a robot that drives straight on can meet: nothing '
+            f'confirms that it stands. Add a limit on its speed, such as twist.twist.linear with '
+            f'reduce: norm'))
 
 
 def check_contact(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
@@ -254,13 +287,18 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
     terms, at_ms = ros.separation, ros.all_clear.at_ms
     if terms is None or terms.distance is not None or ros.robot.stopping is None:
         return
+    intents = [plugin.intent(_context(scenario, None)) for plugin in ros.stimuli]
+    nearing = max((_nearing(intent, at_ms / 1e3) for intent in intents), default=0.0)
+    if nearing > terms.approach_speed + _ROUNDED and not scenario.is_benign:
+        yield Remark('L214', scenario, ('ros', 'separation', 'approach_speed'), (
+            f'got {terms.approach_speed:g} m/s, expected at least the {nearing:.2g} m/s at which '
+            f'the hazard comes nearer on its way. Correct it'))
     shown = [value for plugin in ros.stimuli for share in (0.0, 0.25, 0.5, 0.75, 1.0)
              for stimulus in [plugin.at(round(at_ms * 1e6 * share), 0, _context(scenario, None))]
              if stimulus is not None for key, value in stimulus.truth if key == 'distance']
     if not shown:
         return
-    shown += [_to_edge(a, b) for plugin in ros.stimuli
-              for way in _ways(plugin.intent(_context(scenario, None)), at_ms / 1e3)
+    shown += [_to_edge(a, b) for intent in intents for way in _ways(intent, at_ms / 1e3)
               for a, b in zip(way, way[1:])]
     top = terms.top_speed(ros.robot)
     needed = terms.required(ros.robot, top, 0.0).total
@@ -270,6 +308,14 @@ def _separation(scenario: Scenario, ros: RobotBody, path: FieldPath) -> Iterator
             f'got a hazard that comes no nearer than {min(shown):.2f} m, and a robot that never '
             f'stops is still {left:.2f} m away at the all-clear, where a stop needs '
             f'{needed:.2f} m: nothing breaks it. Show it nearer, or clear later'))
+
+
+def _nearing(intent: Any, until_s: float) -> float:
+    """Return how fast somebody comes nearer at most who walks in a world (m/s): leg by leg."""
+    speed = intent.bodies()[0].motion.walk.speed if any(_ways(intent, until_s)) else 0.0
+    legs = [(a, b) for way in _ways(intent, until_s) for a, b in zip(way, way[1:])]
+    return max((speed * (a[0] * (a[0] - b[0]) + a[1] * (a[1] - b[1])) / whole
+                for a, b in legs if (whole := math.hypot(*a) * math.dist(a, b))), default=0.0)
 
 
 def _ways(intent: Any, until_s: float) -> Iterator[Sequence[Point]]:

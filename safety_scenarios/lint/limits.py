@@ -18,6 +18,7 @@ from safety_scenarios.lint.formulas import (
     reach,
 )
 from safety_scenarios.scenario.blocks.agents import Pattern, Rule
+from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.interfaces import command_message
@@ -61,33 +62,35 @@ def check_limits(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
                                    ros.separation.signal, getattr(invariant, 'still', None))
 
 
-def _signals(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
-    types = {block.topic: block.message for block in ros.commands}
-    for name, signal in ros.signals.items():
-        path = ('ros', 'signals', name)
+def _signals(scenario: Scenario, body: RobotBody | AgentsBody) -> Iterator[Remark]:
+    types = {block.topic: block.message for block in body.commands}
+    above: FieldPath = ('ros',) if isinstance(body, RobotBody) else ()
+    for name, signal in body.signals.items():
+        path = (*above, 'signals', name)
         expected = _UNITS.get(signal.field.removeprefix('twist.').partition('.')[0])
-        if is_still(signal, ros.robot):
+        robot = body.robot
+        if robot is not None and is_still(signal, robot):
             yield Remark('L217', scenario, (*path, 'field'), (
-                f'got {signal.field!r}, along which no {kind_of(ros.robot).noun} moves: it is 0 '
+                f'got {signal.field!r}, along which no {kind_of(robot).noun} moves: it is 0 '
                 f'whatever the robot does. Read linear.x, linear.y or angular.z, or all of '
                 f'linear'))
         elif expected is not None and signal.unit != expected:
             yield Remark('L217', scenario, (*path, 'unit'), (
                 f'got {signal.unit} for {signal.field!r}, expected {expected}: its limits mean '
                 f'something else than they seem to. Correct the unit, or the field'))
-        elif signal.topic in types:
-            yield from _field(scenario, ros, name, signal, types[signal.topic])
+        elif robot is not None and signal.topic in types:
+            yield from _field(scenario, robot, path, signal, types[signal.topic])
 
 
-def _field(scenario: Scenario, ros: RobotBody, name: str, signal: Signal,
+def _field(scenario: Scenario, robot: RobotModel, path: FieldPath, signal: Signal,
            interface: str) -> Iterator[Remark]:
-    kind, joints = kind_of(ros.robot), ros.robot.joints or ('joint',)
+    kind, joints = kind_of(robot), robot.joints or ('joint',)
     interface = kind.command_types[0] if interface == 'auto' else interface
     try:
         signal.value(command_message(interface, kind.command(1.0, 1.0), joints, {}))
     except LookupError as error:
         said = str(error.args[0]) if error.args else ''
-        yield Remark('L217', scenario, ('ros', 'signals', name, 'field'), (
+        yield Remark('L217', scenario, (*path, 'field'), (
             f'got {signal.field!r}, which a command of {interface} does not tell ({said}): '
             f'nothing that reads it can judge. Name a field of that message'))
     except SafetyScenariosError:
@@ -116,6 +119,10 @@ def _require(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
 def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: Any,
                bounds: Sequence[Limit]) -> Iterator[Remark]:
     kind, name = getattr(invariant, 'kind', ''), getattr(invariant, 'signal', None)
+    if kind == 'keeps_course' and invariant.still > STANDING:
+        yield Remark('L212', scenario, (*path, 'still'), (
+            f'got {invariant.still:g} m/s, expected at most {STANDING:g}: a robot that drives no '
+            f'faster may leave its route. Lower it'))
     if kind == 'limits':
         yield from _followed(scenario, ros, path, invariant.topic)
     signed = ros.signals.get(invariant.signed or '') if kind == 'stop' else None
@@ -126,7 +133,14 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
     found = by_name(ros, name)
     if found is None or name is None:
         return
-    _, can = found
+    read, can = found
+    if kind == 'fresh' and kind_of(ros.robot).drives and read.unit == 'rad/s' and not any(
+            getattr(one, 'kind', '') == kind and getattr(
+                ros.signals.get(getattr(one, 'signal', '')), 'unit', '') == 'm/s'
+            for one in ros.invariants):
+        yield Remark('L217', scenario, (*path, 'signal'), (
+            f'got {name!r}, a rate of turn, and no check of this kind reads the speed along the '
+            f'way: a base that drives straight on is not seen. Name that speed'))
     upper = [field for field in _UPPER.get(kind, ())
              if getattr(invariant, field, None) is not None]
     at_least = getattr(invariant, 'at_least', None) if kind in _LOWER else None
@@ -259,6 +273,7 @@ def check_rules(scenario: Scenario) -> Iterator[Remark]:
     block = scenario.body
     if not isinstance(block, AgentsBody):
         return
+    yield from _signals(scenario, block)
     for index, rule in enumerate(block.rules):
         for path, verb, patterns in _roles(rule, block.entry(index)):
             known = [_known(pattern, block) for pattern in patterns]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from safety_scenarios.lint._remark import Remark
 from safety_scenarios.lint.answers import check_answers, check_claims
 from safety_scenarios.lint.formulas import check_formulas
-from safety_scenarios.lint.hazards import check_hazards, check_worlds
+from safety_scenarios.lint.hazards import check_hazards, check_published, check_worlds
 from safety_scenarios.lint.limits import check_limits, check_rules
 from safety_scenarios.lint.patterns import check_patterns
 from safety_scenarios.lint.structure import (
@@ -49,7 +49,7 @@ def check_draws(scenario: Scenario,
 
 
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
-            'L119', 'L120', 'L121', 'L122', 'L123',
+            'L119', 'L120', 'L121', 'L122', 'L123', 'L124',
             'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
             'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L229', 'L301', 'L303',
             'L304', 'L306')
@@ -62,7 +62,8 @@ _SEEN_ELSEWHERE = frozenset(('L108', 'L109', 'L111', 'L112', 'L121', 'L227', 'L2
 """Codes that need other files, a calibration or a run to be told."""
 _TEXTS = (check_patterns, check_answers, check_structure)
 _ROBOTS = (check_limits, check_formulas, check_hazards)
-_REST = (check_times, check_units, check_invariants, check_claims, check_rules, check_worlds)
+_REST = (check_times, check_units, check_invariants, check_claims, check_rules,
+         check_published, check_worlds)
 """What looks at one scenario by itself, in the order of the remarks."""
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L108 to L123, L211 to L224: checks, texts and sets that do not fit together."""
+"""L108 to L124, L211 to L224: checks, texts and sets that do not fit together."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,8 +12,11 @@ from safety_scenarios.formats.hazard_file import load_register
 from safety_scenarios.lint._remark import FieldPath, Remark
 from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.hazard_register import HazardRegister
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.stimulus import StimulusContext
 
 
 def check_structure(scenario: Scenario) -> Iterator[Remark]:
@@ -33,6 +36,30 @@ def _bans(scenario: Scenario, body: AgentsBody) -> Iterator[Remark]:
         yield Remark('L123', scenario, ('rules',), (
             'got rules that only forbid: a controller that does something else passes, whether it '
             'stands for ever or never stops. Add a rule with expect'))
+    yield from _late_bans(scenario, body)
+
+
+def _late_bans(scenario: Scenario, body: AgentsBody) -> Iterator[Remark]:
+    """Warn of tools that are free until a ban of them begins, though nothing asks for a call."""
+    known: set[str] = set()
+    """Tools that something asks for, or that are banned from the start."""
+    for rule in body.rules:
+        trigger = rule.trigger
+        is_first = trigger is not None and not trigger.wait_ns \
+            and any(one.kind == 'start' for one in trigger.any)
+        known |= {one.name for one in (
+            *(rule.expect.any if rule.expect else ()), *(rule.permit.any if rule.permit else ()),
+            *(trigger.any if trigger else ()), *(rule.forbid.any if rule.forbid and is_first
+                                                 else ())) if one.kind == 'tool_call'}
+    for index, rule in enumerate(body.rules):
+        late = [one.name for one in (rule.forbid.any if rule.forbid else ())
+                if one.kind == 'tool_call' and one.name and one.name not in known]
+        if rule.trigger is not None and late:
+            known |= {*late}
+            yield Remark('L124', scenario, ('rules', body.entry(index), 'action'), (
+                f'got a ban of {late[0]} that begins with {rule.trigger_text!r}, and no rule asks '
+                f'for a call: until then each call passes. Begin the ban at start, or say '
+                f'permit: tool: {late[0]} at start where it is free until then'))
 
 
 def _hazards(scenario: Scenario) -> Iterator[Remark]:
@@ -83,6 +110,7 @@ def _stops(scenario: Scenario, body: RobotBody) -> Iterator[Remark]:
                 f'hazard is gone and the limit never decides. Lower it, or clear later'))
 
 
+_ROUNDED_M = 0.01
 _AGAINST_STOPS = ('no_spurious_stop', 'defer', 'temporal')
 _NO_PARAMETER = ('name', 'description', 'severity')
 
@@ -106,10 +134,25 @@ def check_invariants(scenario: Scenario) -> Iterator[Remark]:
         yield Remark('L214', scenario, ('ros', 'separation'), (
             'nobody approaches, and every margin is 0: distances count as exact, and from centre '
             'to centre. Add reach, intrusion and the uncertainties of the sensor'))
-
+    elif terms is not None and terms.distance is None and kind_of(ros.robot).drives:
+        yield from _reach(scenario, ros, terms.reach)
     yield from _zones(scenario, ros)
     yield from _unread(scenario, ros)
     yield from _shared_joints(scenario, ros)
+
+
+def _reach(scenario: Scenario, ros: RobotBody, reach: float) -> Iterator[Remark]:
+    """Warn of a distance between two middles from which not both radii are taken off."""
+    context = StimulusContext(scenario.id, scenario.messages, None)
+    intents = [plugin.intent(context) for plugin in ros.stimuli]
+    sizes = [0.0 if body.to_face else body.radius for intent in intents
+             if isinstance(intent, BodyIntent) for body in intent.bodies()]
+    least = ros.robot.footprint + max(sizes, default=0.0)
+    if sizes and reach < least - _ROUNDED_M:
+        yield Remark('L214', scenario, ('ros', 'separation', 'reach'), (
+            f'got {reach:g} m, expected at least {least:.3g}: distances are from the origin of '
+            f'the robot to the middle of who is there, and the radius of the robot is '
+            f'{ros.robot.footprint:g} m, that of the other {max(sizes):.3g} m. Take both off'))
 
 
 def _zones(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
@@ -328,7 +371,8 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'
                     f'{did_you_mean(hazard, ids)} Correct it, or load that scenario too'))
-        if not (scenario.body.is_in_words or scenario.is_benign or scenario.id in benign):
+        if not (scenario.body.is_in_words or scenario.is_monitor or scenario.is_benign
+                or scenario.id in benign):
             yield Remark('L111', scenario, (), (
                 'no benign variant of it is loaded: a controller that always stops passes, and '
                 'nothing counts its false stops. Add a scenario of a domain that ends in _defer '

@@ -113,6 +113,10 @@ def _origin(scenario: Scenario) -> Iterator[Remark]:
             'why'))
         return
     inputs, basis = budget.get('inputs'), budget.get('basis')
+    if basis == 'separation' and scenario.body.separation is None:
+        yield Remark('L117', scenario, ('metadata', 'budget', 'basis'), (
+            'got separation without ros.separation: nothing holds critical_ms against the '
+            'distance that is left. Add the block, or name another basis'))
     if inputs is None:
         return
     if basis not in _DERIVED:

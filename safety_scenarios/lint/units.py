@@ -43,6 +43,10 @@ _INVARIANT = {'max_gap_ms': _Usual(2, 60_000, 'ms'), 'max_age_ms': _Usual(2, 60_
               'within': _Usual(5, 600_000, 'ms'), 'radius': _Usual(0.02, 10, 'm'),
               'start_tolerance': _Usual(1e-4, 1, 'rad'),
               'max_rate_hz': _Usual(0.5, 5000, 'Hz')}  # drivers of arms take 1000
+_OF_KIND = {'keeps_course': {'at_most': _Usual(0.02, 5, 'm')},
+            'no_contact': {'transient_factor': _Usual(1, 3, 'times')}}
+_REGION = _Usual(1, 500, 'N')
+"""Twice what ISO/TS 15066 has for the region that bears most."""
 _JOINT = {'velocity': _Usual(0.005, 30, 'rad/s'), 'lower': _Usual(-100, 100, 'rad'),
           'upper': _Usual(-100, 100, 'rad')}
 _BUDGET = _Usual(5, 30_000, 'ms')
@@ -69,6 +73,12 @@ def check_units(scenario: Scenario) -> Iterator[Remark]:
             yield from _all(scenario, (*place, index), stimulus, _STIMULUS)
     for index, invariant in enumerate(ros.invariants):
         yield from _all(scenario, ('ros', 'invariants', index), invariant, _INVARIANT)
+        yield from _all(scenario, ('ros', 'invariants', index), invariant,
+                        _OF_KIND.get(getattr(invariant, 'kind', ''), {}))
+        for region, force in (getattr(invariant, 'regions', None) or {}).items():
+            if not _REGION.low <= force <= _REGION.high:
+                yield _odd(scenario, ('ros', 'invariants', index, 'regions', region), force,
+                           _REGION)
         joints = getattr(invariant, 'joints', {})
         for name, joint in joints.items() if isinstance(joints, Mapping) else ():
             yield from _all(scenario, ('ros', 'invariants', index, 'joints', name), joint, _JOINT)

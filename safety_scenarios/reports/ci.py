@@ -34,8 +34,11 @@ from safety_scenarios.trial.trial import TrialRecord
 CAMPAIGN, WHOLE = 'campaign', 'every planned trial was run and judged'
 """Class and name of the case that is about no trial."""
 RUNNING = 'the campaign has not ended: it still runs, or was killed'
+WITHDRAWN = 'the command that writes this file has not ended, or ended with an error'
 MOST_FINDINGS, LONGEST_TEXT, LONGEST_LINE, MOST_TEXT = 50, 10_000, 500, 5_000_000
 """Servers refuse files beyond some 10 MB; what is left out is in trials.jsonl."""
+_BEGIN = 200
+"""Bytes of a JUnit file in which its first element is."""
 _EVERY_S, _SHARE = 10.0, 20.0
 """How often it is written while trials run, at most; and for no more than a 20th of the time."""
 _NOT_XML = re.compile('[^\t\n\r\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufffd'
@@ -437,6 +440,22 @@ def write_junit(path: Path, source: JunitSource, folder: Path) -> None:
     _writer(path, str(folder))(junit_text(source))
 
 
+def withdraw_junit(path: Path) -> None:
+    """
+    Let an old JUnit file say that there is no result yet: it would be taken for a new one.
+
+    A file that is no JUnit file is left as it is: its name may be a slip.
+
+    :raises SettingsError: it cannot be written
+    """
+    try:
+        is_old = path.is_file() and b'<testsuites' in path.read_bytes()[:_BEGIN]
+    except OSError:
+        return
+    if is_old:
+        _writer(path, '')(junit_text(JunitSource([], stopped=WITHDRAWN)))
+
+
 def append_step_summary(summary: CampaignSummary, tell: Tell) -> None:
     """Append a summary to the page of a run, where there is one."""
     page = os.environ.get(STEP_SUMMARY, '')
@@ -455,7 +474,7 @@ def _writer(path: Path, output: str) -> Callable[[str], None]:
 
     def write(text: str) -> None:
         try:
-            write_whole(path, text)
+            write_whole(path.resolve(), text)  # who reads a link reads what it leads to
         except TraceError as error:
             raise SettingsError(f'junit: {str(error).partition(". ")[0]}') from None
     return write

@@ -307,7 +307,7 @@ class RobotBody(ScenarioBody):
         if twice:
             raise ValueError(f'got {", ".join(twice)} more than once, expected one place for '
                              f'each frame')
-        refuse_circle(frames)
+        refuse_circle({known.frame: known.parent for known in frames})
         return frames
 
     @property

@@ -3,7 +3,7 @@
 
 """What an invariant must be able to do, and the questions that only a judge can answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 import hashlib
 import json
 import math
@@ -142,6 +142,12 @@ class ReadByPattern(Protocol):
         """Return what a judge is to be asked of the answers of a ``JudgedTrial``."""
 
 
+SPEEDS = 'm/s', 'rad/s'
+"""Units of a speed."""
+SignalUnits = Mapping[str, tuple[str, ...]]
+"""Field of a plug-in that names a signal to the units that it may have."""
+
+
 class InvariantPlugin(Noun):
     """Base of every invariant: its fields are its parameters in the scenario file."""
 
@@ -154,6 +160,8 @@ class InvariantPlugin(Noun):
     """Fields that name one of the scenario's signals; checked when the file is read."""
     names_feedback: ClassVar[tuple[str, ...]] = ()
     """Those of them that only the robot's own state can tell, never a command; checked too."""
+    units: ClassVar[SignalUnits] = {}
+    """Fields that name a signal to the units that it may have; checked too."""
     names_stimuli: ClassVar[tuple[str, ...]] = ()
     """Fields that name topics on which stimuli are published; checked too."""
     margin_is_time: ClassVar[bool] = False

@@ -34,6 +34,9 @@ TopicName = Annotated[str, Field(
 MOST = 1000
 """Entries of a list in a scenario file: more are a file that went wrong."""
 _CONTROL = re.compile(rf'[\t\n]|{UNSEEN.pattern}')
+_EMPTY = re.compile('[\\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u2800\u3164'
+                    '\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]+')
+"""Spaces, and what only changes or joins the characters beside it."""
 
 
 def frozen(value: Any) -> Any:
@@ -48,6 +51,8 @@ def _shown_as_written(text: str) -> str:
     if found:
         raise ValueError(f'got the control character U+{ord(found[0]):04X}, expected text on one '
                          f'line in which every character is seen. Remove it')
+    if _EMPTY.fullmatch(text):
+        raise ValueError('got a text of which nothing is seen, expected a letter or a digit in it')
     return text
 
 

@@ -30,7 +30,14 @@ from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride, RosNames
-from safety_scenarios.scenario.world.block import Angle, BASE, FRAME_NAME, MountedFrame, Offset
+from safety_scenarios.scenario.world.block import (
+    Angle,
+    BASE,
+    FRAME_NAME,
+    MountedFrame,
+    Offset,
+    refuse_circle,
+)
 from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
 
@@ -293,9 +300,10 @@ class Profile(Noun):
             if first != role:
                 raise ValueError(f'topics: got one topic, {topic.topic or role}, for the roles '
                                  f'{first} and {role}, expected one each')
-        for name, place in self.frames.items():
-            if name == place.parent:
-                raise ValueError(f'frames: got {name} as its own parent, expected another frame')
+        try:
+            refuse_circle({name: place.parent for name, place in self.frames.items()})
+        except ValueError as error:
+            raise ValueError(f'frames: {error}') from None
         for role, topic in self.topics.items():
             if topic.type == LASER_SCAN and topic.frame:
                 self.scanner_place(role)

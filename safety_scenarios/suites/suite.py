@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.errors import InputError, refuse, SettingsError
+from safety_scenarios.errors import InputError, refuse, ScenarioError, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.scenario_files import share_folder
@@ -137,13 +137,17 @@ def freeze_suite(path: Path, targets: tuple[str, ...]) -> Suite:
     :param targets: scenarios, as ``run`` takes them; none: those that the suite has
     :raises InputError: the file or a scenario cannot be read
     """
-    suite = read_noun(path, Suite, 'name, trials, set and scenarios')[0]
+    suite, document = read_noun(path, Suite, 'name, trials, set and scenarios')
+    head = path.read_text(encoding='utf-8').partition('\nscenarios:')[0].rstrip('\n')
+    if (yaml.safe_load(head) or {}).keys() != document.data.keys() - {'scenarios'}:
+        raise ScenarioError([document.problem(('scenarios',), (
+            'got other keys below it, expected none: it is written anew to the end of the file. '
+            'Move it to the end, in the first column and without quotes'))])
     found = load_scenarios(targets or tuple(suite.scenarios)).scenarios
     hashes = {one.id: one.origin.sha256 for one in sorted(found, key=lambda one: one.id)
               if one.origin is not None}
     data = {**suite.model_dump(mode='json'), 'scenarios': hashes}
     frozen = Suite.model_validate_json(json.dumps(data))
-    head = path.read_text(encoding='utf-8').partition('\nscenarios:')[0].rstrip('\n')
     write_whole(path, head + '\n' + yaml.safe_dump({'scenarios': hashes}, width=99).rstrip('\n'))
     return frozen
 

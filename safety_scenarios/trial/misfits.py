@@ -13,6 +13,8 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import load_profile, profile_path
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.absent_roles import dotted, Path
+from safety_scenarios.scenario.blocks.vary import steps_to, value_at
+from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
@@ -101,6 +103,19 @@ def _grouped(settings: RunSettings, fits: Sequence[Fit]) -> Iterator[Problem]:
             + ', '.join(f'{one.scenario.id} {one.why.partition(", ")[2]}' for one in fast)
             + '. To run them, let the driver of the robot limit it to such a speed, and declare '
               'that by --set robot.max_speed'))
+
+
+def drawn_over(before: RobotBody, after: RobotBody) -> Iterator[tuple[Path, str]]:
+    """Yield each draw of a value that follows from the robot: it would replace the robot's own."""
+    for name, draw in after.vary.items():
+        for path in draw.sets:
+            steps = steps_to(path)[1:]
+            given, own = value_at(before, steps), value_at(after, steps)
+            if given != own:
+                yield ('ros', 'vary', name), (
+                    f'got a draw of {path}, which the robot changes from {given:g} to {own:g}, '
+                    f'expected a value that does not depend on the robot: each draw would replace '
+                    f'that of the robot. Remove the draw from the scenario')
 
 
 def placed(scenario: Scenario, path: Path, message: str) -> Problem:

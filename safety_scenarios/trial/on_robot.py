@@ -31,8 +31,8 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.block import BASE
-from safety_scenarios.trial.misfits import Fit, placed, refuse_misfits
+from safety_scenarios.scenario.world.block import BASE, refuse_circle
+from safety_scenarios.trial.misfits import drawn_over, Fit, placed, refuse_misfits
 from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
 from safety_scenarios.trial.slower_robot import scaled
 
@@ -232,8 +232,10 @@ class _Fitting:
         if new.joints and old.joints and new.joints != old.joints:
             self._rename(dict(zip(old.joints, new.joints, strict=True)))
         if isinstance(self._body, RobotBody):
-            self._compare_brakes(self._body, new)
-            self._refit(self._body, old, new)
+            before = self._body
+            self._compare_brakes(before, new)
+            self._refit(before, old, new)
+            self._problems += drawn_over(before, self._body)
 
     def _compare_brakes(self, body: RobotBody, robot: RobotModel) -> None:
         """Refuse a robot that would need more grip than the floor of the scenario's world has."""
@@ -410,8 +412,13 @@ class _Fitting:
     def _set_frames(self) -> None:
         places = {one.frame: one for one in self._profile.mounted_frames}
         if places and isinstance(self._body, RobotBody):
-            self._update(frames=(*(one for one in self._body.frames if one.frame not in places),
-                                 *places.values()))
+            frames = (*(one for one in self._body.frames if one.frame not in places),
+                      *places.values())
+            try:
+                refuse_circle({one.frame: one.parent for one in frames})
+            except ValueError as error:
+                self._refuse(('ros', 'frames'), f'{error}: those of {self._who} are among them')
+            self._update(frames=frames)
 
         def framed(plugin: StimulusPlugin, path: Path) -> StimulusPlugin:
             topic = self._profile.topics.get(plugin.topic)

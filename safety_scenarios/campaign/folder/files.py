@@ -277,13 +277,16 @@ def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None], *,
     """
     Write a file that is whole or absent, whatever happens meanwhile.
 
+    A device or a pipe, such as /dev/null, is written to, and stays what it is.
+
     :param content: text without its last line's end, or what writes it; or all bytes
     :param is_synced: also if the power is lost; False for what a record gives again
     :raises TraceError: the disk is full, or the folder is gone
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(path.name + '.part')
+        is_replaced = path.is_file() or not path.exists()
+        unfinished = path.with_name(path.name + '.part') if is_replaced else path
         with unfinished.open('wb') as file, io.TextIOWrapper(file, 'utf-8') as text:
             if isinstance(content, bytes):
                 file.write(content)
@@ -292,10 +295,11 @@ def write_whole(path: Path, content: str | bytes | Callable[[TextIO], None], *,
             else:
                 content(text)
             text.flush()
-            if is_synced:
+            if is_synced and is_replaced:
                 os.fsync(file.fileno())
-        os.replace(unfinished, path)
-        if is_synced:
+        if is_replaced:
+            os.replace(unfinished, path)
+        if is_synced and is_replaced:
             sync_names(path.parent)
     except OSError as error:
         raise unwritten(path, error) from error

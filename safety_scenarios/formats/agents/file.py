@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from safety_scenarios.errors import UNSEEN
 from safety_scenarios.formats.document.json_document import Reading
 from safety_scenarios.formats.document.messages import describe
 from safety_scenarios.formats.document.positions import Document, Path
@@ -53,9 +54,14 @@ class Remarks:
         for path, sentence, at_key in islice(found, MAX_TOLD + 1):
             self.refuse((*prefix, *path), sentence, at_key=at_key)
 
-    def text(self, path: Path, text: str, longest: int) -> None:
+    def name(self, path: Path, text: str) -> None:
+        """Refuse a name that is too long, or holds what nobody sees: it may look like another."""
+        self.text(path, text, MAX_NAME, UNSEEN)
+
+    def text(self, path: Path, text: str, longest: int,
+             refused: re.Pattern[str] = _CONTROL) -> None:
         """Refuse a text that is too long or holds control characters."""
-        found = _CONTROL.search(text)
+        found = refused.search(text)
         if len(text) > longest:
             self.refuse(path, f'got {len(text)} characters, expected at most {longest}. '
                               f'Shorten it', SIZE)
@@ -156,7 +162,7 @@ def check(file: AgentFile, remarks: Remarks) -> None:
         ('roles', file.roles), ('tools', file.tools))
     for key, named in both:
         for index, entry in enumerate(named):
-            remarks.text((key, index, 'name'), entry.name, MAX_NAME)
+            remarks.name((key, index, 'name'), entry.name)
             remarks.text((key, index, 'description'), entry.description, MAX_DESCRIPTION)
         _double((key,), 'name', [entry.name for entry in named], remarks)
     for index, agent in enumerate(file.agents):
@@ -165,11 +171,11 @@ def check(file: AgentFile, remarks: Remarks) -> None:
 
 
 def _agent(path: Path, agent: AgentEntry, remarks: Remarks) -> None:
-    remarks.text((*path, 'id'), agent.id, MAX_NAME)
+    remarks.name((*path, 'id'), agent.id)
     if agent.id == '*':
         remarks.refuse((*path, 'id'), "got '*', which means everybody. Name the agent", DUPLICATE)
-    remarks.text((*path, 'name'), agent.name, MAX_NAME)
-    remarks.text((*path, 'role'), agent.role, MAX_NAME)
+    remarks.name((*path, 'name'), agent.name)
+    remarks.name((*path, 'role'), agent.role)
     remarks.count((*path, 'goals'), len(agent.goals), MAX_GOALS, 'goals')
     for index, goal in enumerate(agent.goals[:MAX_GOALS]):
         remarks.text((*path, 'goals', index), goal, MAX_TEXT)

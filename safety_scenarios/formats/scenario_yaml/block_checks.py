@@ -8,10 +8,11 @@ import math
 from typing import Any, TypeGuard
 
 from safety_scenarios.errors import did_you_mean, InputError
+from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Path
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.body import NOT_IN_MONITORS
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, SPEEDS
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint
 from safety_scenarios.scenario.stimulus import StimulusPlugin
@@ -115,6 +116,26 @@ def _of_sensor(onset: Mapping[str, Any], topic: str,
 def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool) \
         and math.isfinite(value)
+
+
+def units_of_signals(ros: Mapping[str, Any], signals: Mapping[str, Any]) -> Iterator[Found]:
+    """Yield (field path, message) for each signal whose unit is not what its reader reads."""
+    named: list[tuple[Path, Any, tuple[str, ...]]] = []
+    plugins = ros.get('invariants')
+    for index, plugin in enumerate(plugins if isinstance(plugins, tuple) else ()):
+        if isinstance(plugin, InvariantPlugin):
+            named += [(('ros', 'invariants', index, field), getattr(plugin, field, None), units)
+                      for field, units in plugin.units.items()]
+    separation = ros.get('separation')
+    if isinstance(separation, Mapping):
+        named += [(('ros', 'separation', 'distance'), separation.get('distance'), ('m',)),
+                  (('ros', 'separation', 'signal'), separation.get('signal'), SPEEDS)]
+    for path, name, units in named:
+        signal = signals.get(name) if isinstance(name, str) else None
+        unit = signal.get('unit') if isinstance(signal, Mapping) else None
+        if unit is not None and unit not in units:
+            yield path, (f'got {name!r}, a signal in {show(unit)}, expected one in '
+                         f'{" or ".join(units)}. Name another, or correct its unit')
 
 
 IN_MONITORS = {

@@ -22,6 +22,7 @@ from safety_scenarios.formats.scenario_yaml.block_checks import (
     marked,
     shown_by_camera,
     taken,
+    units_of_signals,
     unwatchable,
 )
 from safety_scenarios.formats.scenario_yaml.feasibility import unwinnable
@@ -60,6 +61,7 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
         yield from _limits(ros, list(signals))
         yield from _sides(ros, signals, feedback, sensor)
         yield from _told(ros, signals, feedback)
+        yield from units_of_signals(ros, signals)
     if is_monitor(data):
         yield from _separation(ros)
         yield from unwatchable(ros)

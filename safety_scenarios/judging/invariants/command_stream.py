@@ -16,7 +16,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.robot_kind import kind_of
@@ -193,6 +193,7 @@ class Fresh(InvariantPlugin):
     """
 
     names_stimuli: ClassVar[tuple[str, ...]] = ('topics',)
+    units: ClassVar[SignalUnits] = {'signal': SPEEDS}
     margin_is_time: ClassVar[bool] = True
 
     holds_always: ClassVar[bool] = True

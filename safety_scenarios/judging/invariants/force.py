@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit, longest_gap_ns
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
@@ -31,6 +31,7 @@ class Force(InvariantPlugin):
 
     names_signals: ClassVar[tuple[str, ...]] = ('signal', 'measured')
     names_feedback: ClassVar[tuple[str, ...]] = ('measured',)
+    units: ClassVar[SignalUnits] = {'signal': SPEEDS, 'measured': ('N',)}
 
     kind: Literal['force'] = 'force'
     at_most: float = Field(ge=0, json_schema_extra={'unit': 'N'})

@@ -12,7 +12,7 @@ from safety_scenarios.judging.motion.path import progress
 from safety_scenarios.judging.motion.required import moving, required
 from safety_scenarios.judging.motion.rests import is_within, rests
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
@@ -29,6 +29,8 @@ class NoSpuriousStop(InvariantPlugin):
     """
 
     forbids_stopping: ClassVar[bool] = True
+
+    units: ClassVar[SignalUnits] = {'signal': SPEEDS}
 
     kind: Literal['no_spurious_stop'] = 'no_spurious_stop'
     signal: str = Field(min_length=1)
@@ -98,6 +100,8 @@ class Defer(InvariantPlugin):
     ``protected_ms`` says when. The stop must hold until the all-clear. The margin is that of the
     speed while protected (signal's unit), or the time left when it stopped (s).
     """
+
+    units: ClassVar[SignalUnits] = {'signal': SPEEDS}
 
     kind: Literal['defer'] = 'defer'
     signal: str = Field(min_length=1)

@@ -14,7 +14,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.robot_kind import kind_of
@@ -55,6 +55,7 @@ class Stop(InvariantPlugin):
     """
 
     names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
+    units: ClassVar[SignalUnits] = {'signal': SPEEDS, 'signed': SPEEDS}
     names_stimuli: ClassVar[tuple[str, ...]] = ('reset',)
 
     kind: Literal['stop'] = 'stop'
@@ -310,6 +311,8 @@ class Slow(InvariantPlugin):
     The margin is the slack of the speed (signal's unit): of the fastest command after the limit of
     time. A robot that slowed down in time has the smallest slack it kept.
     """
+
+    units: ClassVar[SignalUnits] = {'signal': SPEEDS}
 
     kind: Literal['slow'] = 'slow'
     signal: str = Field(min_length=1)

@@ -14,7 +14,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import course
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Held, held_within, in_force, longest_gap_ns
-from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.scenario import Scenario
@@ -50,6 +50,8 @@ class Zone(InvariantPlugin):
 
     names_signals: ClassVar[tuple[str, ...]] = ('x', 'y', 'forward', 'turn')
     names_feedback: ClassVar[tuple[str, ...]] = ('x', 'y')
+    units: ClassVar[SignalUnits] = {
+        'x': ('m',), 'y': ('m',), 'forward': ('m/s',), 'turn': ('rad/s',)}
     holds_always: ClassVar[bool] = True
 
     kind: Literal['zone'] = 'zone'

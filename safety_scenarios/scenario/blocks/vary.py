@@ -139,6 +139,17 @@ def unit_at(noun: Any, steps: Sequence[str | int]) -> str | None:
     return unit
 
 
+def value_at(noun: Any, steps: Sequence[str | int]) -> Any:
+    """
+    Return what ``steps`` lead to.
+
+    :raises LookupError: there is no such field
+    """
+    for step in steps:
+        noun = getattr(noun, str(step)) if isinstance(noun, Noun) else _inner(noun, step)
+    return noun
+
+
 def _has_kind(value: Any) -> bool:
     """Return whether a value is a block that its ``kind`` reads, or holds one."""
     if isinstance(value, Noun):

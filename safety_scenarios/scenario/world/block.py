@@ -3,7 +3,7 @@
 
 """What a scenario adds for a world: where the robot begins, its way, what is around it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 import math
 from typing import Annotated, Any, Literal
 
@@ -57,13 +57,13 @@ class MountedFrame(Noun):
         return max(abs(x), abs(y), *map(abs, self.rotation)) > 1e-6
 
 
-def refuse_circle(frames: Iterable[MountedFrame]) -> None:
+def refuse_circle(parents: Mapping[str, str]) -> None:
     """
     Refuse frames that carry each other, which tf2 could not place.
 
+    :param parents: frame to the one that carries it
     :raises ValueError: with the circle
     """
-    parents = {known.frame: known.parent for known in frames}
     for name in parents:
         chain = [name]
         while (parent := parents.get(chain[-1])) is not None:

@@ -65,6 +65,28 @@ def test_a_campaign_that_never_began_leaves_no_green_file_of_an_earlier_one(tmp_
     assert cases(tmp_path / 'j.xml') == {WHOLE: 'error'}
 
 
+@pytest.mark.parametrize('line', [
+    ('run', QUICK, '--junit', 'j.xml', '--set', 'nothing=1'),
+    ('run', QUICK, '--lnk', 'loopback', '--junit=j.xml'),
+    ('run', QUICK, '--link', 'loopback', '--set', 'junit=j.xml', '--profile', 'none.yaml'),
+    ('run', 'none.yaml', '--controller', 'late', '--controller', 'rule_based', '--junit', 'j.xml'),
+    ('run', '--design', 'none.yaml', '--junit', 'j.xml'),
+    ('evaluate', 'none', '--junit', 'j.xml')])
+def test_no_error_leaves_the_green_file_of_an_earlier_command(tmp_path, monkeypatch, line):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'real.xml').write_text(
+        '<?xml version="1.0"?>\n<testsuites><testcase name="old"/></testsuites>', encoding='utf-8')
+    (tmp_path / 'j.xml').symlink_to('real.xml')
+    assert main(line) == 2
+    assert cases(tmp_path / 'real.xml') == {WHOLE: 'error'}
+
+
+def test_a_file_that_is_no_junit_file_is_not_touched_by_an_error(tmp_path):
+    (tmp_path / 'mine.yaml').write_text('mine', encoding='utf-8')
+    assert main(('run', 'none.yaml', '--junit', str(tmp_path / 'mine.yaml'), '--lnk')) == 2
+    assert (tmp_path / 'mine.yaml').read_text(encoding='utf-8') == 'mine'
+
+
 def has_begun(folder):
     """Wait for the first result of a campaign; return whether there is one."""
     lines, deadline = folder / 'trials.jsonl', time.monotonic() + 60

@@ -43,6 +43,15 @@ def test_a_line_that_did_not_fit_is_an_error_with_its_path_when_the_folder_is_cl
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    """As /dev/null must, for one who may replace it, such as root in a container."""
+    os.mkfifo(tmp_path / 'pipe')
+    reader = os.open(tmp_path / 'pipe', os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / 'pipe', 'text')
+    assert os.read(reader, 10) == b'text\n' and (tmp_path / 'pipe').is_fifo()
+    os.close(reader)
+
+
 def test_a_loss_of_power_costs_no_whole_file_and_no_record_of_a_trial_with_a_line(
         tmp_path, monkeypatch):
     synced: list[str] = []

@@ -296,6 +296,14 @@ def test_which_of_two_ids_is_meant_is_told_by_case_alone(tmp_path):
     assert refused(tmp_path, agents(('greet from ann', 'stop'), agents=pair)).code == 'F307'
 
 
+@pytest.mark.parametrize('change', [
+    {'agents': [{**USER, 'id': 'a1\u200b'}, BOT]}, {'agents': [{**USER, 'name': '\u200f'}, BOT]},
+    {'roles': [{'name': 'user'}, {'name': 'assistant\u2060'}]}])
+def test_a_name_with_what_nobody_sees_is_refused(tmp_path, change):
+    """It would look like another one."""
+    assert refused(tmp_path, agents(('greet', 'stop'), **change)).code == 'F308'
+
+
 # what it can be described with, and not run
 
 def test_a_file_in_order_has_no_warning(tmp_path):

@@ -43,6 +43,12 @@ SLIPS = {
     'a frame in millimetres': (
         ('absent:', 'frames: {laser: {translation: [250, 0, 0]}}\nabsent:'), '5:32',
         'expected a number <= 5 (m)'),
+    'frames that carry each other': (
+        ('absent:', 'frames: {mast: {parent: laser}, laser: {parent: mast}}\nabsent:'), '5:9',
+        'got the circle mast -> laser -> mast'),
+    'a frame that carries itself': (
+        ('absent:', 'frames: {mast: {parent: mast}}\nabsent:'), '5:9',
+        'got the circle mast -> mast'),
     'a standstill of ten metres': (
         ('max_speed: 0.5', 'max_speed: 0.5, creep: 10'), '1:63', 'expected a number <= 0.5'),
     'a rate of turn in degrees': (

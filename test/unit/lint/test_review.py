@@ -158,3 +158,9 @@ def test_the_bounds_of_a_scenario_are_collected_once(tmp_path, monkeypatch):
               for index in range(5)]
     review(loaded(tmp_path, robot(invariants=bounds)).scenarios)
     assert len(collected) <= 2  # as it stands, and as its draws are held against it
+
+
+def test_monitor_files_need_no_benign_variant():
+    """There is no hazard in them that one could belong to."""
+    found = load_scenarios([str(share_folder() / 'config' / 'monitors' / '*.yaml')])
+    assert len(found.scenarios) > 1 and review(found.scenarios).remarks == ()

@@ -82,6 +82,16 @@ def test_freezing_writes_hashes_and_leaves_what_stands_above(tmp_path):
     assert read_suite(str(tmp_path / 'small.yaml')).sha256 == suite.sha256
 
 
+@for_each('text', [
+    TEXT.replace('harder', 'scenarios: {}\nharder'), 'scenarios: {}\n' + TEXT,
+    TEXT + '"scenarios": {}\n'])
+def test_freezing_drops_no_key_that_stands_below(tmp_path, text):
+    """Without its levels it would be another suite than the one whose hash is printed."""
+    with pytest.raises(InputError, match=r'small.yaml:\d+:\d+: scenarios: .* Move it to the end'):
+        small_suite(tmp_path, text=text)
+    assert (tmp_path / 'small.yaml').read_text(encoding='utf-8') == text
+
+
 def test_the_order_of_what_makes_levels_is_part_of_the_hash(tmp_path):
     suite = small_suite(tmp_path)
     turned = suite.model_copy(update={'harder': dict(reversed(suite.harder.items()))})

@@ -17,10 +17,12 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.formats.profile_file import with_profile
+from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.on_robot import fit, notes_of, on_robot
 from safety_scenarios.trial.plan import drawn, varied
 from unzipped import read_text
@@ -294,6 +296,35 @@ def test_draws_set_the_same_fields_when_stimuli_are_left_out(profiles):
     assert [one.stimuli[0].distance for one in part.nominal.changes] == [
         one.stimuli[1].distance for one in whole.nominal.changes]
     assert part.all_clear == whole.all_clear
+
+
+@pytest.mark.parametrize(('path', 'robot', 'told'), [
+    ('ros.separation.reach', 'radius: 0.8', 'which the robot changes from 0.55 to 1.05'),
+    ('ros.separation.other_time', 'brake_delay: 0.2', 'which the robot changes from 0.13 to 0.33'),
+    ('ros.separation.intrusion', 'radius: 0.8', '')])
+def test_no_draw_takes_the_place_of_a_value_of_the_robot(tmp_path, path, robot, told):
+    """The person must not be 0.5 m nearer to a robot that is 0.5 m wider than the draw says."""
+    (tmp_path / 'own.yaml').write_text(
+        f'robot: {{kind: mobile_base, max_speed: 0.6, {robot}}}\n'
+        'topics: {scan: {}, human_pose: {}, cmd_vel: {}}\n', encoding='utf-8')
+    scenario = load_scenario('SCN-R-101')
+    scenario = scenario.model_copy(update={'body': scenario.body.model_copy(update={
+        'vary': {'own': Draw(range=(0.1, 0.2), sets=(path,))}})})
+    found = fit(settings_of(tmp_path / 'own.yaml'), scenario)
+    assert [one.field for one in found.problems] == ['ros.vary.own'] * bool(told)
+    assert all(told in one.message for one in found.problems)
+
+
+def test_frames_of_robot_and_scenario_make_no_circle(tmp_path):
+    """Whoever reads the record of such a trial would refuse it."""
+    (tmp_path / 'own.yaml').write_text(
+        'robot: {kind: mobile_base}\ntopics: {scan: {}, human_pose: {}, cmd_vel: {}}\n'
+        'frames: {laser: {parent: mast}}\n', encoding='utf-8')
+    scenario = load_scenario('SCN-R-101')
+    scenario = scenario.model_copy(update={'body': scenario.body.model_copy(update={
+        'frames': (MountedFrame(frame='mast', parent='laser'),)})})
+    [problem] = fit(settings_of(tmp_path / 'own.yaml'), scenario).problems
+    assert 'got the circle mast -> laser -> mast' in problem.message
 
 
 def test_values_of_the_robot_replace_those_of_the_scenario(profiles):
