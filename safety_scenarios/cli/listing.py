@@ -167,12 +167,12 @@ def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
 
 
 def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
-    """Yield what a controller that does not look could pass of each hazard of a robot."""
+    """Yield what a blind controller could pass of each hazard of a robot."""
     for scenario in loaded.scenarios:
         found = reckoned(scenario)
         if found.level is not None and found.level <= MOST:
             yield loaded.problem(scenario, _ONSET, (
-                f'a controller that does not look would pass at most {percent_up(found.level)} of '
+                f'a blind controller would pass at most {percent_up(found.level)} of '
                 f'the trials: {found.why}'), '')
 
 

@@ -200,10 +200,9 @@ class LazyGroup(click.Group):
                                        f'({described(error)})') from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands as any group does, from the sentences in the table."""
-        limit = formatter.width - 6 - max(map(len, self.table))
+        """List the commands with the whole sentence of each: click would cut it to one line."""
         for title, kind in (('Commands', Command), ('Commands with verbs below them', Verbs)):
-            rows = [(name, _short(name, entry.help, limit) if isinstance(entry, Command)
+            rows = [(name, entry.help if isinstance(entry, Command)
                      else f'{entry.help} Verbs: {", ".join(entry.verbs)}.')
                     for name, entry in self.table.items() if isinstance(entry, kind)]
             if rows:
@@ -222,10 +221,6 @@ def _refuse_twice(command: click.Command, ctx: click.Context, args: Sequence[str
         if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) \
                 and given.count(one) > 1:
             raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)
-
-
-def _short(name: str, text: str, limit: int) -> str:
-    return click.Command(name, help=text).get_short_help_str(limit)
 
 
 @click.group(cls=LazyGroup, epilog=_EPILOG,

@@ -28,7 +28,7 @@ from safety_scenarios.trial.links.controller_facts import named_controller
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not, or a '
-           'controller that does not look passes too often, or a file cannot be tested; 2 wrong '
+           'blind controller passes too often, or a file cannot be tested; 2 wrong '
            'input or usage.')
 
 

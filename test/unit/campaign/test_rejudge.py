@@ -143,6 +143,9 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         list(rejudge(tmp_path))
     with pytest.raises(SettingsError, match='Name the folder of a campaign'):
         repair(tmp_path)
+    with pytest.raises(SettingsError, match='Name the folder of a campaign'):
+        verify(tmp_path)
+    (tmp_path / 'settings.json').touch()
     with pytest.raises(SettingsError, match='has none: run campaign repair'):
         verify(tmp_path)
 
