@@ -281,10 +281,10 @@ def schema(kind: str, markdown: bool) -> None:
                    'missing, and what is left out.')
 def describe(paths: tuple[str, ...], profile: str) -> None:
     r"""
-    Say what a scenario is about: who, what, and which of its words have no meaning yet.
+    Describe scenarios: what is shown, on which topics, and what is demanded.
 
-    For those of a file with agents a skeleton of bindings follows, to be filled in and saved
-    beside it. Nothing is run.
+    For words of a file with agents that have no meaning yet, a skeleton of bindings follows: fill
+    it in, and save it beside the file. Nothing is run.
 
     \b
     safety-scenarios scenario describe greeting.yaml

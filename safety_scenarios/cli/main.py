@@ -53,10 +53,10 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
-    'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
-                      'first to lose what GOOD can.'),
-    'plan': Command('designs:plan', 'Say what a claim takes, or lock a design before its first '
-                    'trial.'),
+    'bisect': Command('bisecting:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
+                      'fails what GOOD passes.'),
+    'plan': Command('designs:plan', 'Compute how many trials a claim needs, or lock a design '
+                    'before its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'search': Command('searching:search', 'Search the draws of a scenario for failures, their '
@@ -79,8 +79,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'named.'),
         'import': Command('importing:import_rows', 'Write the rows of a public benchmark of '
                           'robot models as scenario files.'),
-        'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
-                            'which of its words have no meaning yet.'),
+        'describe': Command('listing:describe', 'Describe scenarios: what is shown, on which '
+                            'topics, and what is demanded.'),
         'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                             'its line and column.'),
         'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of '

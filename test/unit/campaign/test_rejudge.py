@@ -278,7 +278,7 @@ def cut_off(folder: Path) -> None:
 
 
 @pytest.mark.parametrize('begun', [b'', gzip.compress(
-    b'{"journal":2,"trial":{"trial_id":"SCN-R')])
+    b'{"journal":2,"trial":{"trial_id":"SCN-R', mtime=0)])
 def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
     cut_off(run.folder)
