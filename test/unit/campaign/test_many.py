@@ -235,7 +235,7 @@ def test_hostile_names_are_text_in_the_list(runs, capsys):
     (['open', '{}'], 'Name the folder of a campaign'), (['list', '{}/x'], 'does not exist'),
     (['list', '{}'], 'got no campaign in it'), (['trials', '{}'], 'got no campaign in it'),
     (['verify', '{}'], 'Name the folder of a campaign'),
-    (['merge', '{}', '--output', '{}/both'], 'Name the folder of a campaign')])
+    (['merge', '{}', '--output', '{}_both'], 'Name the folder of a campaign')])
 def test_a_folder_without_a_campaign_says_so(arguments, told, tmp_path, capsys):
     assert main(['campaign', *(one.format(tmp_path) for one in arguments)]) == 2
     shown = capsys.readouterr().err
