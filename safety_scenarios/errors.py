@@ -52,6 +52,11 @@ _QUERY = re.compile(r'(://[^\s?#]{0,2000}\?)[^\s#\'"]+')
 """What follows the question mark in an address: there may be a key in it."""
 _WORD = re.compile(r"'([^']*)'")
 """A word that pydantic lists as allowed."""
+_BOUNDS = {'greater_than_equal': ('ge', 'at least'), 'greater_than': ('gt', 'more than'),
+           'less_than_equal': ('le', 'at most'), 'less_than': ('lt', 'less than')}
+"""Kinds of pydantic's errors, each with the name of its limit and our word for it."""
+_MOST_LISTED = 40
+"""Names of plug-ins that a message lists: behind a hundred nobody finds the advice."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +134,10 @@ class UnknownPluginError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str], advice: str = '') -> None:
         names = sorted(known)
         self._asked, self._known, self._advice = (kind, name), names, advice
+        listed = f': {", ".join(names)}' if len(names) <= _MOST_LISTED else \
+            f' ("safety-scenarios plugins" lists all {len(names)})'
         super().__init__(
-            f'got {name!r}, expected one of the {kind}: {", ".join(names)}.'
+            f'got {name!r}, expected one of the {kind}{listed}.'
             f'{did_you_mean(name, names)}{advice}')
 
     def without(self, *names: str) -> 'UnknownPluginError':
@@ -270,7 +277,9 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
         words = _WORD.findall(str(error['ctx']['expected']))
         allowed = [word for word in words if word] + ['nothing'] * ('' in words)
         return f'{got}, expected one of {", ".join(allowed)}.{did_you_mean(error["input"], words)}'
-    return f'{got}, expected: {message}'
+    bound = _BOUNDS.get(error['type'])
+    return f'{got}, expected: {message}' if bound is None else \
+        f'{got}, expected {bound[1]} {error["ctx"][bound[0]]}'
 
 
 def without_credentials(text: str) -> str:

@@ -17,6 +17,7 @@ from safety_scenarios.campaign.folder.files import journal_path, RECORDINGS, tra
 from safety_scenarios.campaign.folder.folder import (
     ended,
     lines_of,
+    no_campaign,
     REPAIRS,
     repairs_of,
     RunFolder,
@@ -103,6 +104,8 @@ def _read(folder: Path) -> Shard:
     :raises SettingsError: it has not ended
     :raises TraceError: it is not as its campaign left it
     """
+    if not (folder / SETTINGS).exists():
+        raise no_campaign(folder)
     summary = ended(folder)
     if summary is None or summary.interrupted:
         raise SettingsError(f'{folder}: did not end. Go on with it by run --resume {folder}')

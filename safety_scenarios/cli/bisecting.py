@@ -52,13 +52,12 @@ _EPILOG = ('Exit codes: 0 the first bad checkpoint was found; 3 it was not: GOOD
 def bisect(good: str, bad: str, checkpoints: tuple[str, ...], scenarios: tuple[str, ...],
            confidence: float, **values: Any) -> None:
     r"""
-    Find which CHECKPOINT between GOOD and BAD was the first to lose what GOOD can.
+    Find the first CHECKPOINT between GOOD and BAD that fails what GOOD passes.
 
     Name the ones between in their order. Each is a controller, as --controller takes it, or with
     parameters as results name it: 'rule_based(delay_ms=100)'. A * in a path stands for all files,
-    by number. GOOD and BAD run all trials; those that only GOOD passes are run with the ones
-    between, a few at a time, where they tell most. That there is one step is assumed; several are
-    not always noticed.
+    by number. GOOD and BAD run all trials. Those that only GOOD passes are run with the ones
+    between, a few at a time. One step from good to bad is assumed; several may go unnoticed.
 
     \b
     safety-scenarios bisect onnx:a.onnx onnx:d.onnx onnx:b.onnx onnx:c.onnx --scenario robotic

@@ -14,7 +14,7 @@ import webbrowser
 import click
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.campaign.folder.folder import PAGE
+from safety_scenarios.campaign.folder.folder import no_campaign, PAGE
 from safety_scenarios.campaign.folder.many import (
     campaigns_in,
     follow,
@@ -62,7 +62,7 @@ def list_campaigns(folder: Path) -> None:
     \b
     safety-scenarios campaign list runs
     """
-    found = campaigns_in(folder)
+    found = _some(folder)
     judged = {one.folder: _judged_again(one) for one in found}
     rows = Table(title=f'{counted(len(found), "campaign")} in {_plain(folder)}',
                  title_justify='left', title_style='bold')
@@ -83,6 +83,18 @@ def list_campaigns(folder: Path) -> None:
     counting = [judged[one.folder].verdict or Verdict.INCONCLUSIVE for one in found
                 if one.state in ('ended', 'cut off', 'broken')]
     sys.exit(exit_code(counting) if counting else 0)
+
+
+def _some(folder: Path) -> Sequence[Listed]:
+    """
+    Return the campaigns in a folder, the oldest first.
+
+    :raises SettingsError: there is none: an empty list with exit code 0 would pass a gate
+    """
+    found = campaigns_in(folder)
+    if not found:
+        raise no_campaign(folder)
+    return found
 
 
 @dataclass(frozen=True)
@@ -121,9 +133,7 @@ def tail(folder: Path) -> None:
     \b
     safety-scenarios campaign tail runs
     """
-    found = campaigns_in(folder)
-    if not found:
-        raise SettingsError(f'{folder}: got no campaign in it, expected one at least')
+    found = _some(folder)
     chosen = next((one for one in reversed(found) if one.state == 'running'), found[-1])
     click.echo(f'{on_one_line(str(chosen.folder))}: {chosen.state}', err=True)
     screen = console()
@@ -165,7 +175,7 @@ def trials(folder: Path, failed: bool, verdicts: tuple[str, ...],
     safety-scenarios campaign trials runs --failed
     safety-scenarios campaign trials runs --verdict ERROR --verdict INCONCLUSIVE
     """
-    found = campaigns_in(folder)
+    found = _some(folder)
     wanted = {verdict.upper() for verdict in verdicts} | ({'FAIL'} if failed else set())
     judged = [(one, *_trials_judged_again(one)) for one in found]
     known = {result.scenario_id for _, results, _ in judged for result in results}
@@ -245,7 +255,7 @@ def _page(folder: Path) -> Path:
     if any(one.folder == folder for one in found):
         raise SettingsError(f'{folder}: got no {PAGE} in it. Run safety-scenarios report '
                             f'{folder}')
-    raise SettingsError(f'{folder}: got no {PAGE} in it. Name the folder of a campaign')
+    raise no_campaign(folder)
 
 
 def _trial_table() -> Table:

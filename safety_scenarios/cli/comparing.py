@@ -62,8 +62,8 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     Results are judged again from their records first, as evaluate does: a folder with anything in
     it that its campaign cannot have left is refused. Campaigns that are not to be judged alike,
     by other budgets, gates, scenarios or clocks, are not comparable: every difference is named,
-    there is no p-value, and the exit code is 2. Trials that are INCONCLUSIVE or ERROR are no
-    difference of a controller: they are counted, and where they might hide one, nothing is shown.
+    there is no p-value, and the exit code is 2. Trials that are INCONCLUSIVE or ERROR do
+    not count as a difference: where they might hide one, the comparison is undecided.
 
     Exit codes: 0 compared, also if a regression or "inconclusive" is printed; 2 wrong input, or
     not comparable; 3 no pair of trials that is PASS or FAIL in both, or a folder that cannot be

@@ -26,10 +26,10 @@ def conditions(folder: Path, as_json: bool) -> None:
     r"""
     Show under which conditions the trials of the campaign in DIR fail.
 
-    Of every scenario with a failure: the interval or value of one draw, or of two together, in
-    which the failure rate is well above the rest's, with both rates, and the chance that the
-    clearest of all conditions looks so clear where none matters. Trials are judged again from
-    their records first. ERROR and INCONCLUSIVE are no failures, and are looked at apart.
+    For each scenario with a failure it names the interval or value of one draw, or of two, in
+    which trials fail more often than elsewhere, with both rates. The p-value is corrected for all
+    conditions that were looked at. Trials are judged again from their records first. ERROR and
+    INCONCLUSIVE do not count as failures, and have conditions of their own.
 
     \b
     safety-scenarios campaign conditions runs/today

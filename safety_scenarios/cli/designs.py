@@ -139,7 +139,7 @@ def tell(found: Answer) -> None:
               help="What shall be shown, such as 'miss rate <= 1e-3 at 95 %', 'pass rate >= 99 "
                    "%', 'p99 reaction <= 500 ms at 95 %' or 'difference of failures <= 2 %'.")
 @click.option('--from', 'measured', type=CampaignFolder(), metavar='DIR',
-              help='Campaign that tells how long a trial takes.')
+              help='Campaign from which the time of one trial is taken.')
 @click.option('--assume', type=float, multiple=True, metavar='RATE',
               help='True rate for which the power is given; repeat it for several.')
 @click.option('--hours', type=float, metavar='H', help='Time in which it shall be done.')
@@ -149,10 +149,11 @@ def tell(found: Answer) -> None:
 def plan(claim: str | None, measured: Path | None, assume: tuple[float, ...],
          hours: float | None, file: Path | None) -> None:
     r"""
-    Say what a claim takes, or lock a design before its first trial.
+    Compute how many trials a claim needs, or lock a design before its first trial.
 
-    A claim takes trials, hours and processes; looking early costs more of them. A lock
-    writes FILE.lock, and run --design FILE runs exactly that: see doc/manual/compare.md.
+    For a claim the hours and processes are given too. Whoever looks at results early needs more
+    trials. A lock writes FILE.lock, and run --design FILE runs exactly that: see
+    doc/manual/compare.md.
 
     \b
     safety-scenarios plan --claim 'miss rate <= 1e-3 at 95 %'

@@ -140,8 +140,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     Judge the trials in FOLDER again from their records, without a robot and without ROS.
 
     Every file must be as the manifest says, every planned trial must have its record, and every
-    result must be what its record gives, to the byte: whatever is not is named, and the verdict
-    is INCONCLUSIVE at best; so is a folder without a trial. With a change, the differences are
+    result must be what its record gives, to the byte. Each deviation is named, and the verdict is
+    then INCONCLUSIVE at best, as for a folder without a trial. With a change, the differences are
     listed.
 
     FOLDER may also be a recording of ARE (a .json file with completed_events, a .jsonl of them, or
@@ -229,7 +229,7 @@ def repair_folder(folder: Path) -> None:
     A trial whose record is missing or damaged becomes an ERROR: its files go to damaged/, and run
     --resume does not run it again.
 
-    Exits as evaluate does: with 3 when a planned trial was not run.
+    The exit code is that of evaluate: 3 when a planned trial was not run.
 
     \b
     safety-scenarios campaign repair runs/today

@@ -167,12 +167,12 @@ def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
 
 
 def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
-    """Yield what a controller that does not look could pass of each hazard of a robot."""
+    """Yield what a blind controller could pass of each hazard of a robot."""
     for scenario in loaded.scenarios:
         found = reckoned(scenario)
         if found.level is not None and found.level <= MOST:
             yield loaded.problem(scenario, _ONSET, (
-                f'a controller that does not look would pass at most {percent_up(found.level)} of '
+                f'a blind controller would pass at most {percent_up(found.level)} of '
                 f'the trials: {found.why}'), '')
 
 
@@ -281,10 +281,10 @@ def schema(kind: str, markdown: bool) -> None:
                    'missing, and what is left out.')
 def describe(paths: tuple[str, ...], profile: str) -> None:
     r"""
-    Say what a scenario is about: who, what, and which of its words have no meaning yet.
+    Describe scenarios: what is shown, on which topics, and what is demanded.
 
-    For those of a file with agents a skeleton of bindings follows, to be filled in and saved
-    beside it. Nothing is run.
+    For words of a file with agents that have no meaning yet, a skeleton of bindings follows: fill
+    it in, and save it beside the file. Nothing is run.
 
     \b
     safety-scenarios scenario describe greeting.yaml

@@ -54,10 +54,10 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
-    'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
-                      'first to lose what GOOD can.'),
-    'plan': Command('designs:plan', 'Say what a claim takes, or lock a design before its first '
-                    'trial.'),
+    'bisect': Command('bisecting:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
+                      'fails what GOOD passes.'),
+    'plan': Command('designs:plan', 'Compute how many trials a claim needs, or lock a design '
+                    'before its first trial.'),
     'evaluate': Command('evaluating:evaluate', 'Judge the trials in FOLDER again from their '
                         'records, without a robot and without ROS.'),
     'search': Command('searching:search', 'Search the draws of a scenario for failures, their '
@@ -80,8 +80,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'named.'),
         'import': Command('importing:import_rows', 'Write the rows of a public benchmark of '
                           'robot models as scenario files.'),
-        'describe': Command('listing:describe', 'Say what a scenario is about: who, what, and '
-                            'which of its words have no meaning yet.'),
+        'describe': Command('listing:describe', 'Describe scenarios: what is shown, on which '
+                            'topics, and what is demanded.'),
         'validate': Command('listing:validate', 'Check scenario files and list every problem with '
                             'its line and column.'),
         'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of '
@@ -201,10 +201,9 @@ class LazyGroup(click.Group):
                                        f'({described(error)})') from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands as any group does, from the sentences in the table."""
-        limit = formatter.width - 6 - max(map(len, self.table))
+        """List the commands with the whole sentence of each: click would cut it to one line."""
         for title, kind in (('Commands', Command), ('Commands with verbs below them', Verbs)):
-            rows = [(name, _short(name, entry.help, limit) if isinstance(entry, Command)
+            rows = [(name, entry.help if isinstance(entry, Command)
                      else f'{entry.help} Verbs: {", ".join(entry.verbs)}.')
                     for name, entry in self.table.items() if isinstance(entry, kind)]
             if rows:
@@ -223,10 +222,6 @@ def _refuse_twice(command: click.Command, ctx: click.Context, args: Sequence[str
         if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) \
                 and given.count(one) > 1:
             raise click.UsageError(f'{one.opts[0]}: got it twice, expected it once', ctx)
-
-
-def _short(name: str, text: str, limit: int) -> str:
-    return click.Command(name, help=text).get_short_help_str(limit)
 
 
 @click.group(cls=LazyGroup, epilog=_EPILOG,

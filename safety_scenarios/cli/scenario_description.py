@@ -94,7 +94,20 @@ def _filled(kind: type[Noun], values: Mapping[str, str], span: re.Match[str]) ->
     return re.sub(r'\w+', lambda word: values.get(word[0], word[0]), code)
 
 
+def _topics(body: RobotBody) -> Iterator[str]:
+    """Yield to which topics a controller subscribes, and on which it publishes commands."""
+    types: dict[str, str | None] = {}
+    for one in (*body.nominal.stimuli, *body.stimuli):
+        types[one.topic] = types.get(one.topic) or one.interface()
+    yield 'To the controller: ' + ', '.join(
+        f'{topic} ({kind})' if kind else topic for topic, kind in sorted(types.items()))
+    yield 'From the controller: ' + ', '.join(
+        f'{one.topic} ({"type as on the ROS graph" if one.message == "auto" else one.message})'
+        for one in body.commands)
+
+
 def _shown(body: RobotBody) -> Iterator[str]:
+    yield from _topics(body)
     draws = _drawn(body)
     nominal, work = body.nominal, body.nominal.require
     yield f'Before the {"event" if body.reaction is None else "hazard"}, for ' \

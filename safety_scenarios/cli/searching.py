@@ -76,7 +76,7 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
     Search the draws of a scenario for failures, their boundary or their rate.
 
     The draws are those of ros.vary in the scenario file, when the hazard comes, and at what phase
-    of the controller. Each failure is made simple, saved as a scenario file and run again.
+    of the controller. Each failure is simplified, saved as a scenario file and run again.
 
     \b
     safety-scenarios search SCN-R-101 --link simulated

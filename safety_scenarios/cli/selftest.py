@@ -28,7 +28,7 @@ from safety_scenarios.trial.links.controller_facts import named_controller
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not, or a '
-           'controller that does not look passes too often, or a file cannot be tested; 2 wrong '
+           'blind controller passes too often, or a file cannot be tested; 2 wrong '
            'input or usage.')
 
 
@@ -42,7 +42,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
               help='Another controller plug-in as a saboteur; nothing is demanded of it.')
 @click.option('--chance-trials', type=click.IntRange(0, 100_000), default=1000,
               show_default=True,
-              help='Draws by which controllers that do not look are judged; 0: leave them out.')
+              help='Trials of each blind controller, which give the blind pass rate; 0: none.')
 @click.option('--link', type=click.Choice(['loopback', 'simulated']), default='loopback',
               show_default=True,
               help='simulated: against robots that move in a world; texts and agents as ever.')
@@ -55,9 +55,9 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
     Test the checks: each must fail a controller that is wrong on purpose.
 
     Without SCENARIO, all installed scenarios are used; those that need a world, and take minutes
-    each, only with --link simulated. Everything runs in this process, in simulated time; how many
-    trials that are and how long they take is told as they are made. A file that cannot be tested
-    is an error, and the others are tested all the same.
+    each, only with --link simulated. Everything runs in this process, in simulated time, with a
+    count of the trials and the time that is left. A file that cannot be tested is an error, and
+    the others are tested all the same.
 
     \b
     safety-scenarios selftest checks

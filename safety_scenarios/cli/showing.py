@@ -36,8 +36,8 @@ def show(folder: Path, trial: str | None) -> None:
     trial's id or the beginning of one, the id of a scenario for its first trial, or
     SCENARIO:INDEX. What is shown is judged again from its records; nothing is run. In a pipe the
     output is 80 columns of plain text; the environment variable NO_COLOR takes the colours away.
-    Exits as evaluate does, of one trial by its verdict. DIR may be that of a matrix: its arms are
-    shown side by side.
+    The exit code is that of evaluate, and of one trial that of its verdict. DIR may be that of a
+    matrix: its arms are shown side by side.
 
     \b
     safety-scenarios show runs/today

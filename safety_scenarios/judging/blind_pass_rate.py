@@ -69,13 +69,13 @@ def reckoned(scenario: Scenario) -> Reckoned:
 
 
 def why_too_high(scenario: Scenario) -> str:
-    """Return why a controller that does not look may pass too often; empty: not as computed."""
+    """Return why a blind controller may pass too often; empty: not as computed."""
     found = reckoned(scenario)
     if found.level is not None and found.level > MOST:
-        return (f'a controller that does not look would pass up to {percent_up(found.level)} of '
+        return (f'a blind controller would pass up to {percent_up(found.level)} of '
                 f'the trials, expected at most {MOST:.0%}: {found.why}. Let the hazard come at '
                 f'times that range over {1 / MOST:.0f} times the budget')
-    return f'a controller that does not look may pass: {found.why}' if found.is_repeatable else ''
+    return f'a blind controller may pass: {found.why}' if found.is_repeatable else ''
 
 
 def longest_hold_ms(ros: RobotBody) -> float:

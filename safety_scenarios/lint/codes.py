@@ -71,9 +71,10 @@ CODES: Mapping[str, Code] = {
         'add a scenario of a domain that ends in `_defer`, whose `metadata.variant_of` is the '
         'id, or a list of ids'),
     'L112': Code(
-        '`metadata.variant_of` names an id that is not among the files, or its own',
+        '`metadata.variant_of` names an id that is not among the files, or its own, or the domain '
+        'does not end in `_defer`',
         'the pair is not one',
-        'correct the id, or load both'),
+        'correct the id or the domain, or load both'),
     'L113': Code(
         'no invariant and no reaction',
         'no trial can pass',

@@ -127,7 +127,7 @@ def check_invariants(scenario: Scenario) -> Iterator[Remark]:
             or (getattr(one, 'at_least', None) or 0) > 0 for one in ros.invariants):
         yield Remark('L211', scenario, ('ros', 'invariants'), (
             'no check of this benign variant asks the robot to go on: one that stops for nothing '
-            'is not told. Add kind: no_spurious_stop, or a bound with at_least'))
+            'is not detected. Add kind: no_spurious_stop, or a bound with at_least'))
     terms = ros.separation
     if terms is not None and not any((terms.approach_speed, terms.reach, terms.intrusion,
                                       terms.other_uncertainty, terms.robot_uncertainty)):
@@ -357,6 +357,10 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     benign = {hazard for scenario in scenarios if scenario.is_benign
               for hazard in hazards_of(scenario)}
     for scenario in scenarios:
+        if not scenario.is_benign and hazards_of(scenario):
+            yield Remark('L112', scenario, ('metadata', 'variant_of'), (
+                f'got it in the domain {scenario.domain!r}, in which the robot must react, '
+                f'expected a domain that ends in _defer. Rename the domain, or remove variant_of'))
         for hazard in hazards_of(scenario):
             if hazard == scenario.id:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (

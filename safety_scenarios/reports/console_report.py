@@ -33,8 +33,11 @@ _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
 _MANY_FAILURES = 10
 """From so many on conditions can be looked for."""
-_MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
-"""Lines of failures and scenarios together; groups of severity; remarks of one kind."""
+_MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS, _MOST_OK = 24, 6, 4, 4
+"""
+Lines of failures and scenarios together; groups of severity; remarks of one kind; answers of a
+check of the preflight that are in order.
+"""
 
 
 class Screen(Console):
@@ -278,7 +281,7 @@ def _ordinal(result: TrialResult) -> str:
 
 
 def preflight_table(found: Sequence[Preflight]) -> Table:
-    """Return a row for each question: what is not in order in full, of the rest one example."""
+    """Return a row for each question: what is not in order in full, of the rest some examples."""
     rows = Table(title='Preflight', title_justify='left', title_style='bold')
     for name in ('check', 'status', 'found', 'scenarios'):
         rows.add_column(name)
@@ -288,11 +291,11 @@ def preflight_table(found: Sequence[Preflight]) -> Table:
             answers.setdefault((row.check, row.status), {}).setdefault(
                 row.detail, set()).add(preflight.scenario_id)
     for (check, status), details in sorted(answers.items()):
-        shown = list(details.items())[:1 if status == 'ok' else None]
-        for detail, scenarios in shown:
-            more = f' (and {len(details) - 1} like it)' if len(details) > len(shown) else ''
-            who = set().union(*details.values()) if more else scenarios
-            rows.add_row(check, f'[{_STATUS[status]}]{status}[/]', escape(detail + more),
+        if status == 'ok' and len(details) > 1:
+            more = f'; and {len(details) - _MOST_OK} more' if len(details) > _MOST_OK else ''
+            details = {'; '.join(list(details)[:_MOST_OK]) + more: set().union(*details.values())}
+        for detail, who in details.items():
+            rows.add_row(check, f'[{_STATUS[status]}]{status}[/]', escape(detail),
                          'all' if len(who) == len(found) else str(len(who)) if len(who) > 3
                          else escape(' '.join(sorted(who))))
     return rows
@@ -358,7 +361,7 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
               in (('missed', summary.missed), ('false stops', summary.false_stops))
               if rate.share.high is not None and rate.of]
     if limits:
-        lines.append(f'Not excluded by so few scenarios (95 %): {", ".join(limits)}.')
+        lines.append(f'Too few scenarios to exclude (95 %): {", ".join(limits)}.')
     if summary.repaired:
         lines.append(f'Repaired after a crash, and not as the campaign itself left it: '
                      f'{counted(len(summary.repaired), "change")}, the last one '
@@ -445,15 +448,15 @@ def _judged(summary: CampaignSummary, verbose: bool) -> list[str]:
 
 
 def _chance(summary: CampaignSummary) -> list[str]:
-    """Return what a controller would have passed that does not look, if that is stated."""
+    """Return what a blind controller, which ignores the hazard, would pass, if it is stated."""
     stated = [(row.chance, row) for row in summary.scenarios if row.chance is not None]
     if summary.chance is None or not stated:
         return []
     most, worst = max(stated, key=lambda pair: pair[0])
     trials = sum(row.trials for _, row in stated)
-    return [f'A controller that does not look would pass at most {percent_up(summary.chance)} of '
-            f'{counted(trials, "hazard trial")} (most of {worst.scenario_id}: '
-            f'{percent_up(most)}); of words and benign variants no such level is stated.']
+    return [f'A blind controller, which ignores the hazard, would pass at most '
+            f'{percent_up(summary.chance)} of {counted(trials, "hazard trial")} (most of '
+            f'{worst.scenario_id}: {percent_up(most)}).']
 
 
 def _rate(rate: Rate) -> str:

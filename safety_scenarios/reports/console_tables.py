@@ -210,17 +210,17 @@ def _sign(cell: Cell) -> Text:
 
 
 def _chance(level: ChanceLevel) -> str:
-    """Return the line on how often a controller that does not look would pass."""
+    """Return the line on how often a blind controller would pass."""
     name = f'{escape(level.scenario_name)} ({escape(level.scenario_id)})'
     if level.level is None or level.upper is None:
-        return f'[dim]chance level[/] {name}: not stated: {escape(level.why)}'
-    ran = (f'{escape(level.best)}, the best of {level.swept} that do not look, passed '
+        return f'[dim]blind pass rate[/] {name}: not stated: {escape(level.why)}'
+    ran = (f'{escape(level.best)}, the best of {level.swept} blind ones, passed '
            f'{level.passed} of {counted(level.trials, "trial")}' if level.best else
-           f'none of {level.swept} that do not look passed one of '
+           f'none of {level.swept} blind controllers passed one of '
            f'{counted(level.trials, "trial")}')
     by_reckoning = '' if level.reckoned is None else \
-        f'; by reckoning at most {percent_up(level.reckoned)}: {escape(level.why)}'
-    return (f'[dim]chance level[/] {name}: at most {percent_up(level.level)} ({ran}, with 95 % '
+        f'; by computation at most {percent_up(level.reckoned)}: {escape(level.why)}'
+    return (f'[dim]blind pass rate[/] {name}: at most {percent_up(level.level)} ({ran}, with 95 % '
             f'confidence at most {percent_up(level.upper)}{by_reckoning})')
 
 

@@ -26,6 +26,7 @@ from safety_scenarios.campaign.folder.files import (
 from safety_scenarios.campaign.folder.folder import (
     hashes,
     MANIFEST,
+    no_campaign,
     refuse_pipes,
     SETTINGS,
     Settings,
@@ -50,13 +51,15 @@ def verify(folder: Path) -> Sequence[str]:
     :raises SettingsError: the folder has no manifest
     """
     refuse_pipes(folder)
+    if not (folder / MANIFEST).exists() and not (folder / SETTINGS).exists():
+        raise no_campaign(folder)
     try:
         known = read_json((folder / MANIFEST).read_bytes())
         if not isinstance(known, dict):
             raise ValueError('got something else than names and hashes')
     except (OSError, ValueError) as error:
-        raise SettingsError(f'{folder / MANIFEST}: cannot be read: {error}. A campaign that did '
-                            f'not end has none: run campaign repair') from None
+        raise SettingsError(f'{folder / MANIFEST}: cannot be read: {in_words(error):.200}. A '
+                            f'campaign that did not end has none: run campaign repair') from None
     found = hashes(folder)
     links = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob('*'))
              if path.is_symlink()]

@@ -32,7 +32,7 @@ from safety_scenarios.campaign.folder.files import (
     write_whole,
 )
 from safety_scenarios.campaign.shards import part_of
-from safety_scenarios.errors import in_words, SettingsError, TraceError
+from safety_scenarios.errors import counted, in_words, SettingsError, TraceError
 from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -47,6 +47,8 @@ from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 _PRIVATE = 0o700
+_FEW = 4
+"""Folders that a message names."""
 _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
@@ -358,6 +360,17 @@ class Settings:
         return part_of(self.run, self.plan or (), lambda planned: planned.scenario_id)
 
 
+def no_campaign(folder: Path) -> SettingsError:
+    """Return that a folder is not that of a campaign, with those in it that are."""
+    inside = sorted(path.parent for path in folder.glob(f'*/{SETTINGS}'))
+    if not inside:
+        return SettingsError(f'{folder}: got no campaign in it (no {SETTINGS}), expected one. '
+                             f'Name the folder of a campaign')
+    return SettingsError(
+        f'{folder}: got a folder of {counted(len(inside), "campaign")}, expected one campaign. '
+        f'Name {", ".join(map(str, inside[:_FEW]))}{", ..." if len(inside) > _FEW else ""}')
+
+
 def settings_of(folder: Path) -> Settings:
     """
     Return what a campaign was run with.
@@ -366,6 +379,8 @@ def settings_of(folder: Path) -> Settings:
     """
     path = folder / SETTINGS
     refuse_pipes(folder)
+    if not path.exists():
+        raise no_campaign(folder)
     try:
         data = read_json(path.read_bytes())
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),

@@ -66,6 +66,10 @@ def named(plan: Sequence[PlannedTrial], name: str) -> PlannedTrial:
     if scenario and re.fullmatch(r'-?[0-9]{1,9}', index):
         found = [trial for trial in plan if trial.index == int(index)
                  and trial.scenario_id == scenario]
+        last = max((trial.index for trial in plan if trial.scenario_id == scenario), default=-1)
+        if last >= 0 and not found:
+            raise SettingsError(f'TRIAL: got {name!r}, expected {scenario}:0 to '
+                                f'{scenario}:{last}. The index counts from 0')
     else:
         found = [trial for trial in plan if name and trial.trial_id.startswith(name)]
     if len(found) == 1:

@@ -226,7 +226,7 @@ def _latency(source: Source) -> Mapping[str, Any]:
     claims = [one.upper_ms.high for one in rows if one.upper_ms.high is not None]
     is_bounded = claims and len(claims) == len(rows) and not unseen
     more = f'99 of 100 within {up(max(claims), 0)} ms' if is_bounded \
-        else 'seen, no claim about others: a bound on 99 % takes 299 trials of each scenario'
+        else 'of these trials; no claim about others, which takes 299 trials of each scenario'
     return {'name': 'Slowest reaction', 'value': f'{row.worst_ms:.0f} ms', 'tone': '',
             'more': f'{row.scenario_name}; {more}'}
 

@@ -118,13 +118,13 @@ def _is_beyond(by_reckoning: Reckoned, passed: int, trials: int) -> bool:
 def too_high(level: ChanceLevel) -> str | None:
     """Return what is wrong with a level and what to do, None when nothing is."""
     if level.is_beyond_reckoning and level.reckoned is not None:
-        return (f'chance level: {level.best} passed {level.passed} of '
+        return (f'blind pass rate: {level.best} passed {level.passed} of '
                 f'{counted(level.trials, "trial")}, expected at most '
                 f'{percent_up(level.reckoned)} by '
                 f'reckoning ({level.why}). Report this')
     if level.level is None or level.level <= MOST:
         return None
-    return (f'chance level: a controller that does not look may pass {percent_up(level.level)} of '
+    return (f'blind pass rate: a blind controller may pass {percent_up(level.level)} of '
             f'the trials ({level.why}), expected at most {MOST:.0%}. Let ros.nominal.duration_ms '
             f'range over {1 / MOST:.0f} times the budget or more')
 

@@ -232,8 +232,18 @@ def test_hostile_names_are_text_in_the_list(runs, capsys):
 
 @pytest.mark.parametrize(('arguments', 'told'), [
     (['tail', '{}'], 'got no campaign in it'),
-    (['open', '{}'], 'Name the folder of a campaign'), (['list', '{}/x'], 'does not exist')])
+    (['open', '{}'], 'Name the folder of a campaign'), (['list', '{}/x'], 'does not exist'),
+    (['list', '{}'], 'got no campaign in it'), (['trials', '{}'], 'got no campaign in it'),
+    (['verify', '{}'], 'Name the folder of a campaign'),
+    (['merge', '{}', '--output', '{}_both'], 'Name the folder of a campaign')])
 def test_a_folder_without_a_campaign_says_so(arguments, told, tmp_path, capsys):
-    assert main(['campaign', arguments[0], arguments[1].format(tmp_path)]) == 2
-    assert told in capsys.readouterr().err
-    assert main(['campaign', 'list', str(tmp_path)]) == 0
+    assert main(['campaign', *(one.format(tmp_path) for one in arguments)]) == 2
+    shown = capsys.readouterr().err
+    assert told in shown and 'Errno' not in shown
+
+
+@pytest.mark.parametrize('command', ['show', 'report', 'evaluate', 'campaign verify'])
+def test_a_folder_of_campaigns_names_those_in_it(command, runs, capsys):
+    assert main([*command.split(), str(runs)]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert 'got a folder of 4 campaigns' in line and str(runs / 'passed') in line

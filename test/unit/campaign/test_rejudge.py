@@ -98,8 +98,8 @@ def test_a_changed_file_is_judged_by(everything, tmp_path):
     ('a-b=3', 'field path'), ('latency_budget.critical_ms=[', 'latency_budget.critical_ms'),
     ('gate=never', 'expected target, acceptable or critical'),
     ('SCN-R-1O1:latency_budget.critical_ms=300', "got the id 'SCN-R-1O1', expected one of this "
-                                                 "campaign: SCN-R-101, .*Did you mean 'SCN-R-101"),
-    ('NOPE:gate=critical', "got the id 'NOPE', expected one of this campaign: SCN-R-101"),
+                                                 "campaign: SCN-.*Did you mean 'SCN-R-101"),
+    ('NOPE:gate=critical', "got the id 'NOPE', expected one of this campaign: SCN-"),
     ('SCN-R-101:gate=critical', 'got an id before gate, which is of the whole campaign, expected '
                                 'none. Write --set gate=VALUE'),
     ('SCN-R-101:words=judge', 'Write --set words=VALUE')])
@@ -134,7 +134,7 @@ def test_a_file_by_which_no_trial_would_be_judged_is_refused(everything, tmp_pat
         assert main(['evaluate', folder, *given]) == 2
         told = ' '.join(capsys.readouterr().err.split())
         assert f'--scenario {other}: got SCN-R-1O3, expected a scenario of this campaign: ' \
-               f'SCN-R-101, ' in told
+               f'SCN-' in told
     assert main(['evaluate', folder, '--scenario', str(config)]) == 0
 
 
@@ -143,6 +143,9 @@ def test_a_folder_that_is_none_is_refused(tmp_path):
         list(rejudge(tmp_path))
     with pytest.raises(SettingsError, match='Name the folder of a campaign'):
         repair(tmp_path)
+    with pytest.raises(SettingsError, match='Name the folder of a campaign'):
+        verify(tmp_path)
+    (tmp_path / 'settings.json').touch()
     with pytest.raises(SettingsError, match='has none: run campaign repair'):
         verify(tmp_path)
 
@@ -275,7 +278,7 @@ def cut_off(folder: Path) -> None:
 
 
 @pytest.mark.parametrize('begun', [b'', gzip.compress(
-    b'{"journal":2,"trial":{"trial_id":"SCN-R')])
+    b'{"journal":2,"trial":{"trial_id":"SCN-R', mtime=0)])
 def test_a_trial_that_was_killed_before_it_began_is_none(tmp_path, begun):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=2)
     cut_off(run.folder)

@@ -9,7 +9,7 @@ import sys
 from cases import for_each
 import click
 import pytest
-from safety_scenarios.cli.main import cli, COMMANDS
+from safety_scenarios.cli.main import cli, COMMANDS, main, Verbs
 
 HEAVY = ('rclpy', 'numpy', 'pydantic', 'rich', 'yaml', 're2', 'openai', 'mcap')
 
@@ -51,6 +51,13 @@ def test_the_table_says_what_the_command_says(name):
     shown = click.Command(name, help=COMMANDS[name].help)
     for limit in range(20, 160):
         assert shown.get_short_help_str(limit) == command.get_short_help_str(limit)
+
+
+@for_each('arguments', [['--help'], *([name, '--help'] for name, one in COMMANDS.items()
+                                      if isinstance(one, Verbs))])
+def test_the_list_of_commands_cuts_no_sentence(arguments, capsys):
+    assert main(arguments) == 0
+    assert '...\n' not in capsys.readouterr().out.partition('Commands')[2]
 
 
 def test_at_most_eighteen_commands_stand_at_the_top_in_the_order_of_the_table():

@@ -85,6 +85,15 @@ def test_an_unknown_link_is_told_with_the_known_ones(capsys):
         "'loopback'?" in ' '.join(said.split())
 
 
+@pytest.mark.parametrize(('arguments', 'told'), [
+    (['--controller', 'lat'], "Did you mean 'late'?"),
+    (['--trials', '0'], '--trials: got 0, expected at least 1')])
+def test_a_wrong_value_is_told_in_one_short_line(arguments, told, capsys):
+    assert main(['run', 'SCN-R-101', '--link', 'loopback', *arguments]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert told in line and len(line) < 250
+
+
 def listed(value):
     """Return data as JSON knows it: lists, not tuples."""
     if isinstance(value, dict):

@@ -67,6 +67,8 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
 
 @pytest.mark.parametrize(('name', 'told'), [
     ('robotic/link_lost', ('Link lost: a hazard; hazards C01', 'for 1000 to 17000 ms of work',
+                           'heartbeat (std_msgs/msg/Empty), human_pose (geometry_msgs/msg/',
+                           'From the controller: cmd_vel (type as on the ROS graph)',
                            'Then, on [heartbeat] or [scan] or [human_pose]:',
                            'scan: obstacle, distance 6 to 11.5 m', 'All-clear: 5000 to 60000 ms',
                            'speed <= 0.05 and turn <= 0.05 within 350 / 425 / 500 ms',

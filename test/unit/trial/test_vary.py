@@ -125,8 +125,8 @@ def test_the_shortest_nominal_phase_changes_nothing_else(scenario):
 
 def test_a_value_that_does_not_fit_is_refused_and_not_taken(scenario):
     with pytest.raises(InputError, match=(
-            r'^[^\n]*ros\.vary\.near: ros\.stimuli\[0\]\.distance[^\n]*: got -1\.0, expected: '
-            r'Input should be greater than[^\n]*$')):
+            r'^[^\n]*ros\.vary\.near: ros\.stimuli\[0\]\.distance[^\n]*: got -1\.0, expected '
+            r'more than[^\n]*$')):
         varied(scenario, {'near': -1.0})
 
 

@@ -50,7 +50,7 @@ def test_a_trial_is_named_by_id_scenario_or_index(name, meant):
 @pytest.mark.parametrize(('name', 'told'), [
     ('0', 'got 0, expected a number from 1 to'), ('99', 'got 99, expected a number from 1 to'),
     ('SCN-R-1', 'which are 3 trials'), ('', 'expected a trial of this campaign'),
-    ('SCN-R-1O1', f"Did you mean '{NEAR}'"), (f'{NEAR}:9', 'expected a trial of this campaign'),
+    ('SCN-R-1O1', f"Did you mean '{NEAR}'"), (f'{NEAR}:9', f'expected {NEAR}:0 to {NEAR}:1'),
     ('9' * 5000, 'expected a trial of this campaign')])
 def test_who_names_no_trial_or_several_is_told_which_there_are(name, told):
     with pytest.raises(SettingsError, match=told):
