@@ -37,6 +37,7 @@ from safety_scenarios.controllers.policies.memory import Asked, PolicyMemory
 from safety_scenarios.controllers.policies.model import (
     Inference,
     InferenceError,
+    is_code,
     ModelOptions,
     PolicyModel,
     zeros,
@@ -104,6 +105,8 @@ class PolicyController(ControllerPlugin):
     """What stands behind the colon."""
     called: ClassVar[str] = ''
     """Its name in messages; empty: kind and address."""
+    is_code: ClassVar[bool] = False
+    """Whether the model runs its author's code."""
 
     @property
     def contract_file(self) -> Path:
@@ -491,5 +494,6 @@ def policy_class(kind: str, address: str, called: str = '') -> type[PolicyContro
     metaclass: Any = type(PolicyController)
     made: type[PolicyController] = metaclass('Policy', (PolicyController,), {
         '__module__': __name__, '__doc__': PolicyController.__doc__, 'kind': kind,
-        'address': address, 'called': called, 'takes_real_time': model.takes_real_time})
+        'address': address, 'called': called, 'is_code': is_code(kind),
+        'takes_real_time': model.takes_real_time})
     return made

@@ -29,6 +29,7 @@ from safety_scenarios.controllers.adapters import (
 )
 from safety_scenarios.controllers.own_code import FORM_EXPECTED, imported_object
 from safety_scenarios.controllers.policies.learned import Learned
+from safety_scenarios.controllers.policies.model import is_code
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.errors import SettingsError, UnknownPluginError, without_credentials
 from safety_scenarios.scenario.controller import ControllerPlugin
@@ -76,7 +77,7 @@ def is_bundled(name: str, given: Any = None) -> bool:
     if given is None and is_chat_model(name):
         return True
     if given is None and is_policy(name):
-        return not registry.resolve('policies', name.partition(':')[0]).is_code
+        return not is_code(name.partition(':')[0])
     if given is None:
         return name in bundled
     return isinstance(given, type) and given.__module__.startswith(_OURS) and any(

@@ -10,10 +10,12 @@ import sys
 from typing import Any
 
 import pytest
+from safety_scenarios import registry
 from safety_scenarios.campaign.folder.provenance import Repositories
 from safety_scenarios.cli.main import main
+from safety_scenarios.controllers.adapters import answers_alone
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.trial.links.controller_facts import named_controller
+from safety_scenarios.trial.links.controller_facts import is_bundled, named_controller
 
 SCENARIO = 'SCN-R-101'
 POLICY = '''
@@ -247,3 +249,14 @@ def test_a_repository_is_found_however_many_files_are_asked_about(tmp_path):
             [found] = known.of([path])
             assert (found['root'], found['changed']) == (tmp_path.name, False)
         assert known.of(many[:2], not_added=False) == []
+
+
+def test_whoever_runs_code_of_its_author_may_compute_between_decisions(monkeypatch):
+    """A thread of it goes on in real time, while simulated time waits for a slow simulator."""
+    model = f"safety_scenarios.{registry.BUILT_IN['policies']['onnx']}"
+    monkeypatch.setattr(registry, '_entries', lambda kind: (('theirs', model),))
+    assert all(answers_alone(named_controller(name)) for name in ('rule_based', 'onnx:a.onnx'))
+    assert not any(answers_alone(named_controller(name)) for name in (
+        'python:my_policy:Policy', 'torchscript:a.pt', 'torch:a.pt', 'theirs:a',
+        'openpi:ws://127.0.0.1:8000'))
+    assert is_bundled('onnx:a.onnx') and not is_bundled('theirs:a')
