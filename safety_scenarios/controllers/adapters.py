@@ -258,13 +258,14 @@ def answers_alone(thing: Any) -> bool:
     """
     Return whether a controller is one of ours that computes nothing between two decisions.
 
-    A policy that is code of its author may: its threads go on while others decide.
+    A policy that is code of its author may: its threads go on while others decide. And what one of
+    several threads takes depends on how many processors it gets.
     """
     kind = thing if isinstance(thing, type) else type(thing)
     package = __name__.rpartition('.')[0]
     return kind.__module__.startswith(f'{package}.') and kind.__module__ != __name__ \
         and issubclass(kind, ControllerPlugin) and not takes_real_time(thing) \
-        and not getattr(thing, 'is_code', False)
+        and not getattr(thing, 'is_code', False) and getattr(thing, 'threads', 1) == 1
 
 
 def brake_lag(thing: Any) -> float:

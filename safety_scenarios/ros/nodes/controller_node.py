@@ -167,7 +167,7 @@ class ControllerNode(Node):
         self.turns = turns = TurnTaker(
             lambda said: done.publish(String(data=as_json(said))),
             lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors),
-            self._receivers, answers_alone(named_controller(self.settings.controller)))
+            self._receivers, answers_alone(self._host.plugin))
 
         def receive(message: Any) -> None:
             try:

@@ -194,7 +194,7 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         {name: share for name, share in model.critical_shares.items() if name not in is_set},
         _model(set_up), takes_real_time(plugin), _declared_topics(
             set_up if isinstance(set_up, PolicyController) else plugin), brake_lag(plugin),
-        answers_alone(plugin), needed, (*files, *class_files(plugin)), starts_within_s)
+        answers_alone(set_up), needed, (*files, *class_files(plugin)), starts_within_s)
 
 
 def class_files(plugin: Any) -> Sequence[str]:

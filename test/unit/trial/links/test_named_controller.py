@@ -13,7 +13,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.provenance import Repositories
 from safety_scenarios.cli.main import main
-from safety_scenarios.controllers.adapters import answers_alone
+from safety_scenarios.controllers.adapters import answers_alone, configured
 from safety_scenarios.errors import SettingsError, UnknownPluginError
 from safety_scenarios.trial.links.controller_facts import is_bundled, named_controller
 
@@ -259,4 +259,7 @@ def test_whoever_runs_code_of_its_author_may_compute_between_decisions(monkeypat
     assert not any(answers_alone(named_controller(name)) for name in (
         'python:my_policy:Policy', 'torchscript:a.pt', 'torch:a.pt', 'theirs:a',
         'openpi:ws://127.0.0.1:8000'))
+    several = {threads: configured(named_controller('onnx:a.onnx'), {'threads': threads})
+               for threads in (1, 2)}
+    assert answers_alone(several[1]) and not answers_alone(several[2])
     assert is_bundled('onnx:a.onnx') and not is_bundled('theirs:a')
