@@ -24,8 +24,8 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stalls import EVALUATOR, Stall
 from safety_scenarios.judging.latency.stream import period_ns
 from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note, Outcome, Status
 from safety_scenarios.scenario.settings import EXTERNAL
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
@@ -59,16 +59,18 @@ _DELAYS = ('stop', 'slow')
 
 
 def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | None,
-            gate: LimitName, unanswered_ns: int | None) -> list[Finding]:
+            gate: LimitName, unanswered_ns: int | None,
+            outcome: Outcome | None = None) -> list[Finding]:
     """
     Return findings without a FAIL that a stall may have caused, nor a PASS that hangs on one.
 
     :param gate: worst latency class that still passes
     :param unanswered_ns: as the function of that name returns it
+    :param outcome: of the rules among agents
     """
     if not trial.stalls.known:
         return list(findings)
-    judge = _Judge(trial, gate, unanswered_ns)
+    judge = _Judge(trial, gate, unanswered_ns, outcome)
     return [*map(judge.left_open, findings), *_unseen(trial, latency)]
 
 
@@ -239,8 +241,10 @@ def _told(stall: Stall) -> str:
 class _Judge:
     """Says of each finding of one trial whether a stall may have caused it."""
 
-    def __init__(self, trial: JudgedTrial, gate: LimitName, unanswered_ns: int | None) -> None:
+    def __init__(self, trial: JudgedTrial, gate: LimitName, unanswered_ns: int | None,
+                 outcome: Outcome | None) -> None:
         self._trial, self._stalls = trial, trial.stalls
+        self._outcomes = {} if outcome is None else {one.rule: one for one in outcome.rules}
         self._gate, self._unanswered_ns = gate, unanswered_ns
         onset = trial.timeline.onset
         self._onset_ns = trial.record.end_ns if onset is None else onset.stamps.steady_ns
@@ -295,7 +299,7 @@ class _Judge:
                 at_ns = onset_ns + trial.latency.latency.observed_ns
             return onset_ns - _LEAST_NS, max(at_ns, onset_ns)
         if finding.source == 'rule':
-            return None if finding.unit != 's' else (
+            return self._stood_still(finding, at_ns) if finding.unit != 's' else (
                 at_ns - round(1e9 * abs(finding.margin or 0.0)) - _BEFORE_NS, at_ns)
         if plugin is not None and plugin.margin_is_time and finding.unit == 's':
             length_ns = round(1e9 * abs(finding.margin or 0.0)) + _BEFORE_NS
@@ -306,6 +310,24 @@ class _Judge:
         if finding.source != 'nominal' and at_ns >= onset_ns and finding.unit in _PLACES:
             return onset_ns - _BEFORE_NS, at_ns
         return at_ns - _LASTS_NS, at_ns + round(self._slack_ns)
+
+    def _stood_still(self, finding: Finding, at_ns: int) -> tuple[int, int] | None:
+        """
+        Return when a stall may have kept a robot from moving that a rule wanted to move.
+
+        Who sees nothing for a while stands, as it should. A standstill that was demanded and is
+        left is another matter: no stall makes a robot move.
+        """
+        found, body = self._outcomes.get(finding.check), self._trial.scenario.body
+        if found is None or not isinstance(body, AgentsBody):
+            return None
+        expect = body.rules[found.index].expect
+        opened_ns = min((one.opened_ns for one in found.obligations
+                         if one.status is Status.VIOLATED), default=at_ns)
+        moves = expect is not None and all(
+            one.is_state and one.op in ('>', '>=') for one in expect.any)
+        return (opened_ns, at_ns) if moves and self._stalls.lost_ns(opened_ns, at_ns) \
+            >= _BLIND_NS * self._trial.record.measuring.stretch else None
 
     def _never_came(self, finding: Finding) -> bool:
         """Return whether a stop never came, which is no more late than a missing reaction."""
