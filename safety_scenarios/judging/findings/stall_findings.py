@@ -321,12 +321,15 @@ class _Judge:
         found, body = self._outcomes.get(finding.check), self._trial.scenario.body
         if found is None or not isinstance(body, AgentsBody):
             return None
-        expect = body.rules[found.index].expect
+        rule = body.rules[found.index]
+        patterns, ops = (rule.expect.any, ('>', '>=')) if rule.expect is not None else (
+            () if rule.forbid is None else rule.forbid.any, ('<', '<='))
+        due_ns = 0 if rule.expect is None else rule.expect.budget.limit_ns('critical')
         opened_ns = min((one.opened_ns for one in found.obligations
                          if one.status is Status.VIOLATED), default=at_ns)
-        moves = expect is not None and all(
-            one.is_state and one.op in ('>', '>=') for one in expect.any)
-        return (opened_ns, at_ns) if moves and self._stalls.lost_ns(opened_ns, at_ns) \
+        from_ns = max(opened_ns, at_ns - due_ns - _LASTS_NS)
+        moves = bool(patterns) and all(one.is_state and one.op in ops for one in patterns)
+        return (from_ns, at_ns) if moves and self._stalls.lost_ns(from_ns, at_ns) \
             >= _BLIND_NS * self._trial.record.measuring.stretch else None
 
     def _never_came(self, finding: Finding) -> bool:
