@@ -69,9 +69,10 @@ def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | 
     :param outcome: of the rules among agents
     """
     if not trial.stalls.known:
-        return list(findings)
+        return [*findings, *_took_no_turn(trial, latency)]
     judge = _Judge(trial, gate, unanswered_ns, outcome)
-    return [*map(judge.left_open, findings), *_unseen(trial, latency)]
+    return [*map(judge.left_open, findings), *_unseen(trial, latency),
+            *_took_no_turn(trial, latency)]
 
 
 def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
@@ -231,6 +232,19 @@ def _unseen(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
         yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (
             f'while the hazard was there the process of the {longest.process} could not run for '
             f'{_told(longest)}, {why}. Lower the load of the host'), at_ms)
+
+
+def _took_no_turn(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
+    """Find a silence of a controller whose process did not take its turns in lock-step."""
+    if latency is None or not latency.inferred or not trial.record.measuring.charges:
+        return
+    unanswered_ns = trial.latency.clocks.decisions.unanswered_ns(
+        latency.onset_steady_ns, latency.onset_steady_ns + latency.observed_ns)
+    if unanswered_ns >= _BLIND_NS:
+        yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (
+            f'while the hazard was there the process of the controller took no turn for '
+            f'{unanswered_ns / 1e6:.0f} ms, so that its silence may be no answer to the hazard. '
+            f'Lower the load of the host, or see whether the controller hangs'))
 
 
 def _told(stall: Stall) -> str:
