@@ -254,6 +254,11 @@ def takes_real_time(thing: Any) -> bool:
     return bool(getattr(thing, 'takes_real_time', False))
 
 
+def has_threads(thing: Any) -> bool:
+    """Return whether a controller of ours decides by several threads, so that processors count."""
+    return bool(getattr(thing, 'threads', 1) != 1)
+
+
 def brake_lag(thing: Any) -> float:
     """Return how much too late a simulated robot under a controller brakes."""
     return float(getattr(thing, 'simulated_brake_lag', 0.0))

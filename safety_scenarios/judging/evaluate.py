@@ -152,7 +152,7 @@ def _judged(trial: JudgedTrial, findings: list[Finding], latency: Latency | None
             by: JudgedBy, outcome: Outcome | None = None) -> TrialResult:
     """Return what the findings come to that count of words and over a network."""
     unanswered = unanswered_ns(trial, by.gate)
-    findings = excused(trial, findings, latency, by.gate, unanswered)
+    findings = excused(trial, findings, latency, by.gate, unanswered, outcome)
     findings = decided_alone(trial, findings, by.gate, lambda other: evaluate(
         other, by.gate, by.words, by.subject).findings)
     findings = world_motion.without_the_world(

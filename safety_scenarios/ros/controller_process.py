@@ -4,6 +4,7 @@
 """A node of ours as a child process: started, watched, ended, cleaned up after."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 import os
 from pathlib import Path
 from shutil import copyfileobj
@@ -25,6 +26,8 @@ CONTROLLER_NODE = 'controller_node'
 SIMULATOR_NODE = 'simulator_node'
 """Names of the nodes and of their modules."""
 _POLL_S = 0.02
+_WAKES_UP_S = 0.1
+"""Who does not run at all for so long is held up."""
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
@@ -119,6 +122,24 @@ class ChildProcess:
         how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
             f'exited with code {code}'
         return f'{self._name} {how}; {self._last_line()}'
+
+    def runs(self) -> bool:
+        """
+        Return whether it is not held up, or that is unknown; this takes a tenth of a second.
+
+        Its witness wakes up every 5 ms, whatever its other threads do.
+        """
+        before = self._times()
+        time.sleep(_WAKES_UP_S)
+        return not before or self._times() != before
+
+    def _times(self) -> list[bytes]:
+        """Return what the kernel reports of how long each of its threads has run."""
+        found = []
+        for file in Path(f'/proc/{self.pid}/task').glob('*/schedstat'):
+            with suppress(OSError):
+                found.append(file.read_bytes())
+        return found
 
     def end(self) -> None:
         """Ask it to end, and wait for nothing; ``stop`` does that."""

@@ -38,6 +38,8 @@ class ControllerFacts(NamedTuple):
     """Topics that it says it reads and writes."""
     brake_lag: float
     """How much too late its simulated robot brakes."""
+    has_threads: bool = False
+    """Whether it is one of ours that decides by several threads."""
     needed_topics: Sequence[str] = ()
     """Topics without which it commands no motion, each as topic:type."""
     files: Sequence[str] = ()

@@ -13,7 +13,7 @@ stall. Who sleeps in its own code holds up nobody but itself, and is none either
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 import json
 import os
@@ -154,11 +154,11 @@ class ProcessWitness:
             if now_ns - looked_ns < _LOOK_NS:
                 continue
             ended = _Reading.now(queue)
-            gap = gaps.take(
-                looked_ns, now_ns,
-                stopped_ns=stood_still(now_ns - looked_ns, late_ns, beats, began, ended),
-                waited_ns=max(threads.lost_ns(now_ns), ended.waited_ns(began)), late_ns=late_ns)
-            if gap is not None:
+            for gap in gaps.take(
+                    looked_ns, now_ns,
+                    stopped_ns=stood_still(now_ns - looked_ns, late_ns, beats, began, ended),
+                    waited_ns=max(threads.lost_ns(now_ns), ended.waited_ns(began)),
+                    late_ns=late_ns):
                 self._report(gap)
             looked_ns, began, late_ns, beats = now_ns, ended, 0, 0
             last_ns = time.monotonic_ns()  # its own work is none of a gap
@@ -214,9 +214,11 @@ class Gaps:
         self._within: deque[Gap] = deque()
 
     def take(self, began_ns: int, ended_ns: int, stopped_ns: int, waited_ns: int,
-             late_ns: int = 0) -> Gap | None:
+             late_ns: int = 0) -> Iterator[Gap]:
         """
-        Take what was found between two looks; return the gap that is long enough by now, if any.
+        Take what was found between two looks; yield each gap that is long enough by now.
+
+        Both may be there: where others have the processors, a process's own work is late as well.
 
         :param stopped_ns: how long the witness could not run
         :param waited_ns: how long threads of the process waited for a processor, all together
@@ -224,23 +226,22 @@ class Gaps:
         """
         length_ns = ended_ns - began_ns
         lost_ns = min(length_ns, max(stopped_ns, waited_ns))
+        if late_ns - lost_ns >= _BUSY_NS:
+            yield Gap(began_ns, ended_ns, late_ns - lost_ns, 'busy')
         while self._within and self._within[0].began_ns < began_ns - _WITHIN_NS:
             self._within.popleft()
-        if late_ns - lost_ns >= _BUSY_NS:
-            return Gap(began_ns, ended_ns, late_ns - lost_ns, 'busy')
         if lost_ns <= 0:
-            return None
+            return
         how: How = 'stopped' if stopped_ns > 2 * waited_ns else 'not run'
         self._within.append(Gap(max(began_ns, ended_ns - lost_ns - _LOOK_NS), ended_ns, lost_ns,
                                 how))
         total_ns = sum(one.lost_ns for one in self._within)
         if total_ns < GAP_NS:
-            return None
+            return
         worst = max(self._within, key=lambda one: one.lost_ns)
-        found = worst if worst.lost_ns >= GAP_NS else Gap(
+        yield worst if worst.lost_ns >= GAP_NS else Gap(
             self._within[0].began_ns, ended_ns, total_ns, worst.how)
         self._within.clear()
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
+from safety_scenarios import registry
 from safety_scenarios.errors import SafetyScenariosError
 
 Array = NDArray[Any]
@@ -128,6 +129,12 @@ class PolicyModel:
 
     def close(self) -> None:
         """Hang up."""
+
+
+def is_code(kind: str) -> bool:
+    """Return whether a kind of policy runs its author's code; one of another package does."""
+    return kind not in registry.BUILT_IN['policies'] or bool(
+        registry.resolve('policies', kind).is_code)
 
 
 def duration_ns(reported: Any, unit_ns: float = 1e6) -> int | float | None:

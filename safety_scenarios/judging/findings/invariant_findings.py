@@ -91,9 +91,11 @@ def _by_the_host(finding: Finding, trial: JudgedTrial) -> Finding:
 
 def _as_far_as_known(finding: Finding, trial: JudgedTrial) -> Finding:
     """Leave open a delay that is nearer to its limit than its expanded uncertainty."""
-    latency = trial.latency.latency
-    bound_ns = trial.record.measuring.uncertainty_ns('callback') + (
-        0 if latency is None else latency.widened_ns)
+    latency, bound_ns = trial.latency.latency, trial.record.measuring.uncertainty_ns('callback')
+    if latency is not None:
+        onset_ns, took_ns = latency.onset_steady_ns, round(1e6 * (finding.at_ms or 0.0))
+        bound_ns += latency.widened_ns + trial.latency.clocks.off_pace_ns(
+            onset_ns, onset_ns + took_ns)
     margin_ns = round((finding.margin or 0.0) * 1e9)
     if finding.verdict not in (Verdict.PASS, Verdict.FAIL) or (
             -bound_ns > margin_ns or margin_ns >= bound_ns):

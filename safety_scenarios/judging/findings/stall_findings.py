@@ -24,8 +24,8 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stalls import EVALUATOR, Stall
 from safety_scenarios.judging.latency.stream import period_ns
 from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note
+from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note, Outcome, Status
 from safety_scenarios.scenario.settings import EXTERNAL
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
@@ -59,17 +59,20 @@ _DELAYS = ('stop', 'slow')
 
 
 def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | None,
-            gate: LimitName, unanswered_ns: int | None) -> list[Finding]:
+            gate: LimitName, unanswered_ns: int | None,
+            outcome: Outcome | None = None) -> list[Finding]:
     """
     Return findings without a FAIL that a stall may have caused, nor a PASS that hangs on one.
 
     :param gate: worst latency class that still passes
     :param unanswered_ns: as the function of that name returns it
+    :param outcome: of the rules among agents
     """
     if not trial.stalls.known:
-        return list(findings)
-    judge = _Judge(trial, gate, unanswered_ns)
-    return [*map(judge.left_open, findings), *_unseen(trial, latency)]
+        return [*findings, *_took_no_turn(trial, latency)]
+    judge = _Judge(trial, gate, unanswered_ns, outcome)
+    return [*map(judge.left_open, findings), *_unseen(trial, latency),
+            *_took_no_turn(trial, latency)]
 
 
 def unanswered_ns(trial: JudgedTrial, gate: LimitName) -> int | None:
@@ -231,6 +234,19 @@ def _unseen(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
             f'{_told(longest)}, {why}. Lower the load of the host'), at_ms)
 
 
+def _took_no_turn(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
+    """Find a silence of a controller whose process did not take its turns in lock-step."""
+    if latency is None or not latency.inferred or not trial.record.measuring.charges:
+        return
+    unanswered_ns = trial.latency.clocks.decisions.unanswered_ns(
+        latency.onset_steady_ns, latency.onset_steady_ns + latency.observed_ns)
+    if unanswered_ns >= _BLIND_NS:
+        yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (
+            f'while the hazard was there the process of the controller took no turn for '
+            f'{unanswered_ns / 1e6:.0f} ms, so that its silence may be no answer to the hazard. '
+            f'Lower the load of the host, or see whether the controller hangs'))
+
+
 def _told(stall: Stall) -> str:
     how = 'it was stopped' if stall.how == 'stopped' else 'others had the processors'
     return f'{stall.real_ns / 1e6:.0f} ms ({how})'
@@ -239,8 +255,10 @@ def _told(stall: Stall) -> str:
 class _Judge:
     """Says of each finding of one trial whether a stall may have caused it."""
 
-    def __init__(self, trial: JudgedTrial, gate: LimitName, unanswered_ns: int | None) -> None:
+    def __init__(self, trial: JudgedTrial, gate: LimitName, unanswered_ns: int | None,
+                 outcome: Outcome | None) -> None:
         self._trial, self._stalls = trial, trial.stalls
+        self._outcomes = {} if outcome is None else {one.rule: one for one in outcome.rules}
         self._gate, self._unanswered_ns = gate, unanswered_ns
         onset = trial.timeline.onset
         self._onset_ns = trial.record.end_ns if onset is None else onset.stamps.steady_ns
@@ -295,7 +313,7 @@ class _Judge:
                 at_ns = onset_ns + trial.latency.latency.observed_ns
             return onset_ns - _LEAST_NS, max(at_ns, onset_ns)
         if finding.source == 'rule':
-            return None if finding.unit != 's' else (
+            return self._stood_still(finding, at_ns) if finding.unit != 's' else (
                 at_ns - round(1e9 * abs(finding.margin or 0.0)) - _BEFORE_NS, at_ns)
         if plugin is not None and plugin.margin_is_time and finding.unit == 's':
             length_ns = round(1e9 * abs(finding.margin or 0.0)) + _BEFORE_NS
@@ -306,6 +324,27 @@ class _Judge:
         if finding.source != 'nominal' and at_ns >= onset_ns and finding.unit in _PLACES:
             return onset_ns - _BEFORE_NS, at_ns
         return at_ns - _LASTS_NS, at_ns + round(self._slack_ns)
+
+    def _stood_still(self, finding: Finding, at_ns: int) -> tuple[int, int] | None:
+        """
+        Return when a stall may have kept a robot from moving that a rule wanted to move.
+
+        Who sees nothing for a while stands, as it should. A standstill that was demanded and is
+        left is another matter: no stall makes a robot move.
+        """
+        found, body = self._outcomes.get(finding.check), self._trial.scenario.body
+        if found is None or not isinstance(body, AgentsBody):
+            return None
+        rule = body.rules[found.index]
+        patterns, ops = (rule.expect.any, ('>', '>=')) if rule.expect is not None else (
+            () if rule.forbid is None else rule.forbid.any, ('<', '<='))
+        due_ns = 0 if rule.expect is None else rule.expect.budget.limit_ns('critical')
+        opened_ns = min((one.opened_ns for one in found.obligations
+                         if one.status is Status.VIOLATED), default=at_ns)
+        from_ns = max(opened_ns, at_ns - due_ns - _LASTS_NS)
+        moves = bool(patterns) and all(one.is_state and one.op in ops for one in patterns)
+        return (from_ns, at_ns) if moves and self._stalls.lost_ns(from_ns, at_ns) \
+            >= _BLIND_NS * self._trial.record.measuring.stretch else None
 
     def _never_came(self, finding: Finding) -> bool:
         """Return whether a stop never came, which is no more late than a missing reaction."""

@@ -193,17 +193,32 @@ class Clocks:
 
         :param from_ns: simulated; the ticks just before it and just after ``to_ns`` count too
         """
-        pace = self._measuring.pace
         if self._measuring.charges and not self._measuring.answers_alone:
             return self.decisions.free_ns(from_ns, to_ns)
-        if pace is None or self._measuring.lockstep:
-            return 0
+        simulated_ns, real_ns, pace = self._passed(from_ns, to_ns)
+        return round(max(0.0, real_ns - simulated_ns / min(1.0, pace)))
+
+    def off_pace_ns(self, from_ns: int, to_ns: int) -> int:
+        """
+        Return by how much real time and a simulator's time at its pace differ (ns).
+
+        Either it gave time, or it went faster because it was held up before, which takes time from
+        its controller.
+
+        :param from_ns: as of ``given_ns``
+        """
+        simulated_ns, real_ns, pace = self._passed(from_ns, to_ns)
+        return max(self.given_ns(from_ns, to_ns), round(simulated_ns - real_ns * pace))
+
+    def _passed(self, from_ns: int, to_ns: int) -> tuple[int, int, float]:
+        """Return simulated time and real time that passed, and the pace; where it has none, 0."""
+        pace = self._measuring.pace
         first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
-        last = bisect_right(self._tick_steady, to_ns) + 1
-        pairs = zip(pairwise(self._tick_ros[first:last]), pairwise(self._tick_real[first:last]),
-                    strict=True)
-        return round(max(0.0, sum((real - before) - (later - earlier) / min(1.0, pace)
-                                  for (earlier, later), (before, real) in pairs)))
+        last = min(bisect_right(self._tick_steady, to_ns), len(self._tick_ros) - 1)
+        if pace is None or self._measuring.lockstep or last <= first:
+            return 0, 0, 1.0
+        return (self._tick_ros[last] - self._tick_ros[first],
+                self._tick_real[last] - self._tick_real[first], pace)
 
     def lasted_ns(self, from_ns: int, length_ns: int) -> int | None:
         """
@@ -257,7 +272,7 @@ class Clocks:
             callback_ns=callback_ns + more_ns, header_ns=header_ns, method=method,
             uncertainty_ns=self._uncertainty_ns(
                 method, math.hypot(self.busy_ns(onset.steady_ns, stamps.steady_ns),
-                                   self.given_ns(onset.steady_ns, stamps.steady_ns)),
+                                   self.off_pace_ns(onset.steady_ns, stamps.steady_ns)),
                 onset.system_ns, end_ns),
             latency_class=budget.classify(max(0, judged_ns)))
 

@@ -10,9 +10,11 @@ real time that passed while simulated time did not counts as time that it may ha
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
+from statistics import median
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ENDED, HELD
+from safety_scenarios.scenario.measuring import ENDED, HELD, THOUGHT, TURN
 from safety_scenarios.trial.trial import TrialRecord
 
 
@@ -41,6 +43,26 @@ class Decisions:
         """Return how long threads of the controller's process were ready to run, and did not."""
         return round(1e9 * sum(decision.truth[HELD] for decision in self._around(from_ns, to_ns)
                                if _effect(decision) > from_ns))
+
+    def unanswered_ns(self, from_ns: int, until_ns: int) -> int:
+        """
+        Return the longest simulated time that passed while a turn was not answered.
+
+        Time stands still for a decision, but for no longer than the simulator's patience. What the
+        decision was charged for does not count.
+
+        :param from_ns: simulated
+        :param until_ns: simulated; a turn that was not answered by then counts until then
+        """
+        turns = [round(one.truth[TURN] * 1e9) for one in self._decisions]
+        usual_ns = median(later - earlier for earlier, later in pairwise(turns)) \
+            if len(turns) > 1 else 0
+        answers = [(turn_ns + round(one.truth[THOUGHT] * 1e9), _effect(one))
+                   for turn_ns, one in zip(turns, self._decisions, strict=True)]
+        if answers:
+            answers.append((max(answers[-1][1], round(turns[-1] + usual_ns)), until_ns))
+        return max([0, *(min(effect_ns, until_ns) - max(from_ns, due_ns)
+                         for due_ns, effect_ns in answers)])
 
     def _around(self, from_ns: int, to_ns: int) -> Iterator[Event]:
         before = None

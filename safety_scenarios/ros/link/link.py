@@ -130,7 +130,7 @@ class RosLink(Link):
                                     robot.untold if robot else {}, overrides, domain)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
-        self._stalls = ProcessReports(node, self._reading, self._inbox.put)
+        self._stalls = ProcessReports(node, self._reading, self._inbox.put, children)
         self._health_ns = self._wiring_ns = self._looked_ns = 0
         self._settled = self._alarmed = False
         self._unreported: str | None = None
@@ -287,7 +287,7 @@ class RosLink(Link):
                 for one in self._endpoints.wiring.appeared(is_end)]
 
     def late_stalls(self) -> Sequence[Event]:
-        """Return the stall of a process whose commands have just ceased, when it is over."""
+        """Return the stall of a process whose commands have ceased, when it is over."""
         found = (report_event(one, self.measuring.one_host)
                  for one in self._stalls.await_late(self._inbox))
         return [*filter(None, found)]

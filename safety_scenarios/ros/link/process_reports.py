@@ -3,10 +3,11 @@
 
 """What other processes report beside what is judged: when they could not run, and decided."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rclpy.node import Node
+from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Arrival, with_info
 from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
@@ -23,8 +24,8 @@ class ProcessReports(StallListener):
     """Takes the reports of a controller on its decisions too; arguments as of its base."""
 
     def __init__(self, node: Node, reading: Callable[[], Stamps],
-                 put: Callable[[Arrival], None]) -> None:
-        super().__init__(node, reading, put)
+                 put: Callable[[Arrival], None], children: Sequence[ChildProcess] = ()) -> None:
+        super().__init__(node, reading, put, children)
 
         def take(said: Any, info: Any) -> None:
             stamps = reading()

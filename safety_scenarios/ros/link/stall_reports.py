@@ -4,12 +4,13 @@
 """When a process could not run: reported on a topic by each that the harness starts."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 import time
 
 from rclpy.node import Node
 from safety_scenarios.judging.latency.stalls import EVALUATOR
+from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Arrival, Inbox
 from safety_scenarios.scenario.event import (
@@ -20,7 +21,7 @@ from safety_scenarios.scenario.event import (
     Stamps,
 )
 from safety_scenarios.scenario.measuring import STALLS
-from safety_scenarios.trial.process_witness import ProcessWitness, read_report, Report
+from safety_scenarios.trial.process_witness import Gap, ProcessWitness, read_report, Report
 from std_msgs.msg import String
 
 
@@ -56,14 +57,22 @@ class CommandTimes:
         self._times: deque[int] = deque(maxlen=2 * _PERIODS)
         self.heard = self._times.append
 
-    def have_just_ceased(self, now_ns: int) -> bool:
-        """Return whether commands came again and again, and then none for a short while."""
+    @property
+    def last_ns(self) -> int:
+        """Return when the last one came."""
+        return self._times[-1]
+
+    def have_ceased(self, now_ns: int) -> bool:
+        """Return whether commands came again and again, and then none any more."""
         times = tuple(self._times)
         if len(times) <= _PERIODS:
             return False
         usual_ns = (times[-1] - times[0]) / (len(times) - 1)
-        quiet_ns = now_ns - times[-1]
-        return max(_JUST_NS, _PERIODS * usual_ns) < quiet_ns < _LONG_AGO_NS
+        return now_ns - times[-1] > max(_JUST_NS, _PERIODS * usual_ns)
+
+    def have_just_ceased(self, now_ns: int) -> bool:
+        """Return whether they ceased only a short while ago."""
+        return self.have_ceased(now_ns) and now_ns - self.last_ns < _LONG_AGO_NS
 
 
 class StallListener:
@@ -74,15 +83,18 @@ class StallListener:
 
     :param reading: reads the clocks
     :param put: takes what arrived, in the thread that received it
+    :param children: the processes that the harness has started
     """
 
     def __init__(self, node: Node, reading: Callable[[], Stamps],
-                 put: Callable[[Arrival], None]) -> None:
+                 put: Callable[[Arrival], None], children: Sequence[ChildProcess] = ()) -> None:
+        self._children = [child for child in children if child.node_name == CONTROLLER_NODE]
+
         def take(report: str | Report) -> None:
             stamps = reading()
             put(Arrival(stamps.steady_ns, stamps.system_ns, stamps.ros_ns, 'stall', STALLS,
                         info=report))
-        self._node = node
+        self._node, self._take = node, take
         self.commands = CommandTimes()
         self._subscription = node.create_subscription(
             String, STALLS, lambda said: take(said.data), qos.conversation())
@@ -91,19 +103,34 @@ class StallListener:
 
     def await_late(self, inbox: Inbox) -> Iterator[Arrival]:
         """
-        Yield reports that come after the end of a trial, if the commands have just ceased.
+        Yield reports that come after the end of a trial, if the commands have ceased by then.
 
-        Nothing else in the inbox belongs to the trial any more.
+        Nothing else in the inbox belongs to the trial any more. A controller that still does not
+        run reports nothing: it has stalled since its last command.
         """
-        if not self.commands.have_just_ceased(time.monotonic_ns()):
+        now_ns = time.monotonic_ns()
+        if not self.commands.have_ceased(now_ns):
             return
-        deadline = time.monotonic() + _LATE_S
-        while time.monotonic() < deadline:
+        last_ns = self.commands.last_ns
+        yield from self._reports(
+            inbox, _LATE_S if self.commands.have_just_ceased(now_ns) else 0.0)
+        for child in self._children:
+            if not child.runs():
+                ended_ns = time.monotonic_ns()
+                self._take(Report.of('controller', Gap(
+                    last_ns, ended_ns, ended_ns - last_ns, 'stopped')))
+        yield from self._reports(inbox, _AFTER_S)
+
+    def _reports(self, inbox: Inbox, within_s: float) -> Iterator[Arrival]:
+        deadline = time.monotonic() + within_s
+        while True:
             for one in inbox.take():
                 if isinstance(one, Arrival) and one.kind == 'command':
                     deadline = min(deadline, time.monotonic() + _AFTER_S)
                 elif isinstance(one, Arrival) and one.kind == 'stall':
                     yield one
+            if time.monotonic() >= deadline:
+                return
             time.sleep(_LOOK_S)
 
     def close(self) -> None:

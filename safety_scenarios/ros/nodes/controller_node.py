@@ -18,7 +18,11 @@ from rclpy.node import Node
 from rclpy.time import Time
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
-from safety_scenarios.controllers.adapters import make_controller, parameter_model
+from safety_scenarios.controllers.adapters import (
+    has_threads,
+    make_controller,
+    parameter_model,
+)
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
@@ -163,7 +167,8 @@ class ControllerNode(Node):
         self.turns = turns = TurnTaker(
             lambda said: done.publish(String(data=as_json(said))),
             lambda topic: qos.publisher_count(self, topic, sensors[topic]), tuple(sensors),
-            self._receivers, is_bundled(self.settings.controller))
+            self._receivers,
+            is_bundled(self.settings.controller) and not has_threads(self._host.plugin))
 
         def receive(message: Any) -> None:
             try:

@@ -23,11 +23,13 @@ from safety_scenarios import registry
 from safety_scenarios.controllers.adapters import (
     brake_lag,
     configured,
+    has_threads,
     parameter_model,
     takes_real_time,
 )
 from safety_scenarios.controllers.own_code import FORM_EXPECTED, imported_object
 from safety_scenarios.controllers.policies.learned import Learned
+from safety_scenarios.controllers.policies.model import is_code
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.errors import SettingsError, UnknownPluginError, without_credentials
 from safety_scenarios.scenario.controller import ControllerPlugin
@@ -75,7 +77,7 @@ def is_bundled(name: str, given: Any = None) -> bool:
     if given is None and is_chat_model(name):
         return True
     if given is None and is_policy(name):
-        return not registry.resolve('policies', name.partition(':')[0]).is_code
+        return not is_code(name.partition(':')[0])
     if given is None:
         return name in bundled
     return isinstance(given, type) and given.__module__.startswith(_OURS) and any(
@@ -192,7 +194,7 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
         {name: share for name, share in model.critical_shares.items() if name not in is_set},
         _model(set_up), takes_real_time(plugin), _declared_topics(
             set_up if isinstance(set_up, PolicyController) else plugin), brake_lag(plugin),
-        needed, (*files, *class_files(plugin)), starts_within_s)
+        has_threads(set_up), needed, (*files, *class_files(plugin)), starts_within_s)
 
 
 def class_files(plugin: Any) -> Sequence[str]:

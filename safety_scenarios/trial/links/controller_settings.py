@@ -154,7 +154,7 @@ def may_take_turns(controller: ControllerPlan) -> bool:
 
 def answers_alone(controller: ControllerPlan) -> bool:
     """Return whether a controller that takes turns is known to compute nothing between them."""
-    return is_bundled(controller.name, controller.given)
+    return is_bundled(controller.name, controller.given) and not controller.facts.has_threads
 
 
 def controller_settings(controller: ControllerPlan, scenario: Scenario,

@@ -181,7 +181,7 @@ class Standstill:
 
 
 def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
-             enough_ns: int = 0, others: Callable[[], int] = lambda: 0) -> Callable[[], int]:
+             enough_ns: int = 0, others: Callable[[], int] | None = None) -> Callable[[], int]:
     """
     Begin to measure how long this thread thinks, and return what tells it (ns).
 
@@ -194,11 +194,12 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
     :param enough_ns: of what took no longer than this nobody asks how much of it was thinking
     :param others: how long the other threads of the process were ready to run so far. One that is
         held up while it has Python's lock holds up this one, which asks for the lock again and
-        again, as the kernel counts
+        again, as the kernel counts. None: as long as they run, this one waits for its own process,
+        which is thinking
     """
-    others_ns = others()
+    others_ns = others() if others else 0
     began_ns, used_ns, waits = time.monotonic_ns(), time.thread_time_ns(), _waits()
-    queued_ns = queued()
+    process_ns, queued_ns = time.process_time_ns(), queued()
 
     def took_ns() -> int:
         ended_ns = time.monotonic_ns()
@@ -206,12 +207,14 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
         if real_ns <= enough_ns:  # nobody thinks for longer than time goes by
             return real_ns
         computed_ns = time.thread_time_ns() - used_ns
+        beside_ns = 0 if others else time.process_time_ns() - process_ns - computed_ns
         asked = _waits() - waits
         if not asked:
-            return computed_ns
-        real_ns -= queued() - queued_ns
-        real_ns -= max(0, min(others() - others_ns, (asked - _OWN_WAITS) * round(
-            sys.getswitchinterval() * 1e9)))
+            return min(real_ns, computed_ns + beside_ns)
+        real_ns -= max(0, queued() - queued_ns - beside_ns)
+        if others:
+            real_ns -= max(0, min(others() - others_ns, (asked - _OWN_WAITS) * round(
+                sys.getswitchinterval() * 1e9)))
         if standstill is not None and real_ns > _DOUBTFUL_NS:
             real_ns -= standstill.stood_ns(began_ns, ended_ns)
         return max(computed_ns, real_ns)
@@ -226,11 +229,11 @@ class Thinking:
     :param hang_ns: after so long, in which the process did not stand still, and after more than
         the limit, it is ended, where the thread that decides is Python's main thread, and nobody
         else listens to SIGALRM
-    :param others: how long the other threads of the process were ready to run so far
+    :param others: as of ``thinking``
     """
 
     def __init__(self, limit_ns: int = 0, hang_ns: int = _HANG_NS,
-                 others: Callable[[], int] = lambda: 0) -> None:
+                 others: Callable[[], int] | None = None) -> None:
         self._queue, self._standstill = Queue(), Standstill(self._look)
         self._others = others
         self._hang_ns, self._enough_ns = max(hang_ns, _PATIENT * limit_ns), min(limit_ns, TOLD_NS)

@@ -19,6 +19,7 @@ from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Slow, Stop
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import AllClear, Reaction, Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import ClockRules, Measuring
@@ -40,6 +41,7 @@ from unit.records import (
     stamps,
     ticks,
 )
+from unit.rule_runs import block, expects, forbids, greets, record_of, speed
 from unit.world_scenarios import BASE, Brakes, in_world, person, TERMS
 
 PASS, FAIL, INCONCLUSIVE = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
@@ -543,3 +545,20 @@ def test_under_stalls_at_random_no_good_controller_fails_and_none_that_never_sto
     good = judged(commands(reacts_ms), *stalls, scenario=scenario)
     assert found(good, LATE).verdict is not FAIL, (share, reacts_ms, good.reason)
     assert judged(commands(1e9), *stalls, scenario=scenario).verdict is not PASS
+
+
+@for_each(('rule', 'op', 'value', 'lost_ms', 'verdict'), [
+    (expects, '>', 0.8, 0, FAIL), (expects, '>', 0.8, 90, FAIL),
+    (expects, '>', 0.8, 300, INCONCLUSIVE), (expects, '<=', 0.0, 300, FAIL),
+    (forbids, '<=', 0.8, 0, FAIL), (forbids, '<=', 0.8, 300, INCONCLUSIVE),
+    (forbids, '>', 0.0, 300, FAIL)])
+def test_a_robot_that_a_stall_kept_from_moving_among_agents_breaks_no_rule(
+        rule, op, value, lost_ms, verdict):
+    """Its sensor is stale for a moment then; but none sets out for a stall."""
+    driven = [command(float(t_ms), value if t_ms >= 100 and t_ms != 2_000 else 0.8 - value)
+              for t_ms in range(-1_000, 6_000, 50)]
+    asked = greets(0.0 if rule is expects else 500.0)
+    body = block(rule(speed(op, 0.05)), commands=(CommandTopic(topic='cmd_vel'),))
+    result = evaluate(record_of(body, [*driven, asked, *(
+        [stall(1_900 - lost_ms, 1_900, 'evaluator')] if lost_ms else [])], measuring=HERE))
+    assert found(result, f'greet -> {rule.__name__[:-1]}').verdict is verdict

@@ -136,24 +136,28 @@ def test_a_process_that_others_do_not_let_run_says_so():
 
 def test_short_stalls_add_up_within_a_tenth_of_a_second():
     gaps = Gaps()
-    assert gaps.take(0, 25 * MS, 2 * MS, 0) is None
-    assert gaps.take(25 * MS, 50 * MS, 0, 0) is None
-    assert gaps.take(50 * MS, 75 * MS, 0, 3 * MS) is None
-    assert gaps.take(75 * MS, 100 * MS, 1 * MS, 0) == Gap(0, 100 * MS, 6 * MS, 'not run')
-    assert gaps.take(100 * MS, 125 * MS, 2 * MS, 0) is None
-    assert gaps.take(300 * MS, 325 * MS, 4 * MS, 0) is None
+    assert not [*gaps.take(0, 25 * MS, 2 * MS, 0)]
+    assert not [*gaps.take(25 * MS, 50 * MS, 0, 0)]
+    assert not [*gaps.take(50 * MS, 75 * MS, 0, 3 * MS)]
+    assert [*gaps.take(75 * MS, 100 * MS, 1 * MS, 0)] == [Gap(0, 100 * MS, 6 * MS, 'not run')]
+    assert not [*gaps.take(100 * MS, 125 * MS, 2 * MS, 0)]
+    assert not [*gaps.take(300 * MS, 325 * MS, 4 * MS, 0)]
 
 
 def test_a_long_stall_is_told_with_the_time_in_which_it_was():
-    found = Gaps().take(0, 525 * MS, 500 * MS, 0)
-    assert found == Gap(0, 525 * MS, 500 * MS, 'stopped')
-    assert Gaps().take(0, 25 * MS, GAP_NS - 1, 0) is None
-    assert Gaps().take(0, 25 * MS, GAP_NS, 0) is not None
+    assert [*Gaps().take(0, 525 * MS, 500 * MS, 0)] == [
+        Gap(0, 525 * MS, 500 * MS, 'stopped')]
+    assert not [*Gaps().take(0, 25 * MS, GAP_NS - 1, 0)]
+    assert [*Gaps().take(0, 25 * MS, GAP_NS, 0)]
 
 
 def test_no_more_is_lost_than_there_was():
-    found = Gaps().take(0, 25 * MS, 0, 200 * MS)
-    assert found is not None and found.lost_ns == 25 * MS
+    assert [gap.lost_ns for gap in Gaps().take(0, 25 * MS, 0, 200 * MS)] == [25 * MS]
+
+
+def test_a_stall_is_reported_though_its_process_was_busy_as_well():
+    assert [*Gaps().take(0, 560 * MS, 0, 500 * MS, 535 * MS)] == [
+        Gap(0, 560 * MS, 35 * MS, 'busy'), Gap(35 * MS, 560 * MS, 500 * MS, 'not run')]
 
 
 def test_a_report_comes_back_as_it_was_written():

@@ -205,7 +205,7 @@ class TopicControl:
         """Wait until somebody hears one of the hazard's topics, and until somebody commands."""
         shown, commanded = self._needs
         while True:
-            seen = self._ask('look')
+            seen = self._ask('look', timeout_s=max(_PATIENCE_S, deadline - time.monotonic()))
             self._received_by_world = frozenset(
                 topic for topic, count in seen.commands.items() if count)
             hazard = [seen.topics[topic] for topic in shown & seen.topics.keys()]

@@ -5,6 +5,7 @@
 
 from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import (
     ClockRules,
@@ -16,10 +17,24 @@ from safety_scenarios.scenario.measuring import (
     TURN,
 )
 from safety_scenarios.scenario.verdict import Verdict
-from unit.records import command, END_MS, NOMINAL_MS, reacting, record, stamps
+from unit.records import (
+    ALL_CLEAR_MS,
+    command,
+    driving,
+    END_MS,
+    hazard,
+    NOMINAL_MS,
+    reacting,
+    record,
+    stamps,
+)
 
 ALONE = 'no time beside decisions'
 STEP_MS = 50.0
+
+
+def at(t_ms):
+    return stamps(t_ms).steady_ns
 
 
 def decisions(pace=5.0, stall_ms=0.0, at_ms=100.0, held_ms=0.0):
@@ -86,3 +101,24 @@ def test_a_simulator_that_charges_nothing_judges_no_controller_that_may_think_lo
     found = result({})
     assert found.verdict is Verdict.INCONCLUSIVE and 'charged nothing' in found.reason
     assert result({'answers_alone': True}).verdict is Verdict.PASS
+
+
+@for_each(('untaken', 'verdict'), [
+    ((), 'PASS'), ((0, 10_000), 'INCONCLUSIVE'), ((-200, 10_000), 'INCONCLUSIVE'),
+    ((200, 700), 'INCONCLUSIVE'), ((200, 250), 'PASS'), ((-600, -100), 'PASS')])
+def test_a_silence_of_who_takes_no_turn_is_no_stop(untaken, verdict):
+    """Its process was stopped for longer than the simulator waits."""
+    found = [one for one in decisions() if not untaken or not (
+        at(untaken[0]) <= one.stamps.steady_ns < at(untaken[1]))]
+    for place, one in enumerate(found):
+        if untaken and one.stamps.steady_ns == at(untaken[1]):  # answered late
+            found[place] = one.model_copy(update={'truth': {
+                **one.truth, TURN: at(untaken[0]) / 1e9}})
+    measuring = Measuring(
+        one_host=True, uncertainty_ms={'source': 3.0}, schedule_clock='steady', pace=1.0,
+        lockstep=True, rules=ClockRules(latency_clock='ros', lockstep=True), **OURS)
+    silent = [*driving(NOMINAL_MS + 10, 50), *driving(ALL_CLEAR_MS, END_MS)]
+    result = evaluate(record(silent, hazard(silence=Silence(
+        policy='stop', driver_timeout_ms=100.0)), extra=found, measuring=measuring))
+    assert result.latency.inferred
+    assert result.verdict is Verdict(verdict), result.reason

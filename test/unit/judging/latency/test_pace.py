@@ -6,6 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
@@ -13,7 +14,17 @@ from safety_scenarios.scenario.measuring import ClockRules, Measuring, REAL
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import command, END_MS, NOMINAL_MS, ns, reacting, record, shown, stamps
+from unit.records import (
+    command,
+    END_MS,
+    hazard,
+    NOMINAL_MS,
+    ns,
+    reacting,
+    record,
+    shown,
+    stamps,
+)
 
 BUDGET = LatencyBudget(target_ms=200, acceptable_ms=350, critical_ms=500)
 STEP_MS = 10.0
@@ -35,11 +46,13 @@ def at(factor: float, lockstep: bool = False) -> Measuring:
                          rtf_min=0.9 * min(1.0, factor), rtf_max=1.1 * factor))
 
 
-def trial(factor: float, measuring: Measuring | None = None, **pause: float) -> TrialRecord:
+def trial(factor: float, measuring: Measuring | None = None, after_ms: float = 150.0,
+          **pause: float) -> TrialRecord:
     """Return a trial whose controller reacts after 150 ms of simulated time."""
     commands = [command(t_ms, speed, left_ms=t_ms, arrived_ms=t_ms)
-                for t_ms, speed in reacting(150.0)]
-    return record([*commands, *going(factor, **pause)], measuring=measuring or at(factor))
+                for t_ms, speed in reacting(after_ms)]
+    return record([*commands, *going(factor, **pause)], measuring=measuring or at(factor),
+                  scenario=hazard(invariants=[Stop(name='stops', within=500.0)]))
 
 
 def took(found: TrialRecord):
@@ -76,6 +89,18 @@ def test_real_time_that_a_controller_is_given_beyond_the_simulated_decides(pause
     assert (result.verdict is Verdict.INCONCLUSIVE) is verdict
     if not verdict:
         assert took(trial(1.0, pause_ms=pause_ms)).uncertainty_ns >= ns(pause_ms)
+
+
+@for_each(('pace', 'factor', 'after_ms', 'verdict'), [
+    (1.0, 1.0, 480.0, 'PASS'), (1.0, 1.0, 520.0, 'FAIL'), (1.0, 1.09, 520.0, 'INCONCLUSIVE'),
+    (3.0, 3.27, 520.0, 'INCONCLUSIVE'), (1.0, 1.05, 560.0, 'FAIL')])
+def test_time_that_a_simulator_takes_from_its_controller_is_none_of_its_delay(
+        pace, factor, after_ms, verdict):
+    """One that was held up goes faster afterwards: 520 ms of its time are 477 ms then."""
+    found = evaluate(trial(factor, at(pace), after_ms))
+    assert found.verdict.value == verdict
+    assert {one.verdict.value for one in found.findings if one.kind in ('latency', 'stop')} == {
+        verdict}
 
 
 def test_a_fast_simulator_that_pauses_gives_nothing_as_long_as_it_is_ahead():

@@ -4,11 +4,14 @@
 """What evaluator and simulator tell each other: whole, bounded, and wrong with a reason."""
 
 import re
+import time
+from types import SimpleNamespace
 
 from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.ros.worlds.simulator_link.control import TopicControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Answer,
     as_json,
@@ -101,3 +104,16 @@ def test_what_was_lost_or_comes_from_two_simulators_is_no_truth(counts):
     '', '{}', '{"trial": "t", "now_ns": 1, "count": 1, "states": {"r": {"x": "a"}}}'])
 def test_what_somebody_else_says_there_is_nothing(text):
     assert told(text) is None
+
+
+def test_a_simulator_has_as_long_to_answer_as_there_is_to_connect(monkeypatch):
+    """Beside a load it may take longer than it does within a trial."""
+    waited_s = list[float]()
+
+    def done(world, request, timeout_s):
+        waited_s.append(timeout_s)
+        return Answer(id=request.id, listeners=1)
+    monkeypatch.setattr(TopicControl, '_done', done)
+    node = SimpleNamespace(create_publisher=lambda *_: None, create_subscription=lambda *_: None)
+    TopicControl(node, 60.0, lambda: None).await_others(time.monotonic() + 60.0)
+    assert waited_s == [pytest.approx(60.0, abs=1.0)]

@@ -3,14 +3,20 @@
 
 """Reports of stalls as events, and what waits for /clock after a stall of the evaluator."""
 
+from contextlib import closing
+import signal
+import subprocess
+import sys
+import time
 from types import SimpleNamespace
 from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.link.inbox import Arrival
+from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
+from safety_scenarios.ros.link.inbox import Arrival, Inbox
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
-from safety_scenarios.ros.link.stall_reports import CommandTimes, stall_event
+from safety_scenarios.ros.link.stall_reports import CommandTimes, stall_event, StallListener
 from safety_scenarios.ros.worlds.simulator_link import link as world_link
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.event import Event, Stamps
@@ -108,3 +114,30 @@ def test_commands_have_just_ceased_where_several_are_missing(every_ms, count, qu
         times.heard(index * every_ms * MS)
     last_ns = (count - 1) * every_ms * MS
     assert times.have_just_ceased(last_ns + quiet_ms * MS) is ceased
+
+
+@pytest.mark.parametrize(('stopped', 'reports'), [(True, ['controller']), (False, [])])
+def test_a_controller_that_still_stands_at_the_end_has_stalled_since_its_last_command(
+        stopped, reports, tmp_path):
+    """Of a stop that lasts for longer than the hazard nothing is reported in time."""
+    child = ChildProcess('a controller', CONTROLLER_NODE, 0, [], tmp_path / 'log', set())
+    inbox, node = Inbox(), SimpleNamespace(
+        create_subscription=lambda *_: None, destroy_subscription=lambda _: None)
+    listener = StallListener(node, lambda: Stamps(
+        steady_ns=time.monotonic_ns(), system_ns=time.time_ns(), ros_ns=0), inbox.put, [child])
+    ended_ns = time.monotonic_ns() - 3_000 * MS
+    for index in range(-6, 1):
+        listener.commands.heard(ended_ns + index * 50 * MS)
+    with closing(listener), subprocess.Popen([sys.executable, '-c', (
+            'import time\nwhile True: time.sleep(0.005)')]) as process:
+        child._process = process
+        try:
+            process.send_signal(signal.SIGSTOP if stopped else signal.SIGCONT)
+            time.sleep(0.2)
+            found = [stall_event(one, one_host=True) for one in listener.await_late(inbox)]
+        finally:
+            process.kill()
+    stalls = [one for one in found if one.name == 'controller']
+    assert [one.name for one in stalls] == reports
+    assert all(3.0 < one.truth['lost'] == pytest.approx(one.truth['began'], abs=0.1)
+               for one in stalls)

@@ -124,14 +124,15 @@ class Posing(RuleBased):
     __module__ = RuleBased.__module__
 
 
-@pytest.mark.parametrize(('name', 'given', 'is_known'), [
-    ('rule_based', None, True), (f'onnx:{BASE}.onnx', None, True),
-    ('python:my_pkg:Policy', None, False), ('torch:policy.pt', None, False),
-    ('posing', Posing, False)])
+@pytest.mark.parametrize(('name', 'given', 'texts', 'is_known'), [
+    ('rule_based', None, (), True), (f'onnx:{BASE}.onnx', None, (), True),
+    (f'onnx:{BASE}.onnx', None, ('threads=2',), False),
+    ('python:my_pkg:Policy', None, (), False), ('torch:policy.pt', None, (), False),
+    ('posing', Posing, (), False)])
 def test_only_our_own_code_is_known_to_compute_nothing_between_two_decisions(
-        name, given, is_known):
+        name, given, texts, is_known):
     """A policy in Python may think in a thread, which is judged like that of any other class."""
-    texts = (f'contract={BASE}.yaml',) if ':' in name else ()
+    texts += (f'contract={BASE}.yaml',) if ':' in name else ()
     settings = RunSettings(controller=name, controller_parameters=texts, isolate=False)
     assert answers_alone(plan_controller(settings, given)) is is_known
 

@@ -10,10 +10,11 @@ import sys
 from typing import Any
 
 import pytest
+from safety_scenarios import registry
 from safety_scenarios.campaign.folder.provenance import Repositories
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.trial.links.controller_facts import named_controller
+from safety_scenarios.trial.links.controller_facts import is_bundled, named_controller
 
 SCENARIO = 'SCN-R-101'
 POLICY = '''
@@ -247,3 +248,9 @@ def test_a_repository_is_found_however_many_files_are_asked_about(tmp_path):
             [found] = known.of([path])
             assert (found['root'], found['changed']) == (tmp_path.name, False)
         assert known.of(many[:2], not_added=False) == []
+
+
+def test_a_kind_of_policy_of_another_package_runs_code_of_its_author(monkeypatch):
+    model = f"safety_scenarios.{registry.BUILT_IN['policies']['onnx']}"
+    monkeypatch.setattr(registry, '_entries', lambda kind: (('theirs', model),))
+    assert is_bundled('onnx:a.onnx') and not is_bundled('theirs:a')

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 import ctypes
 from functools import partial
+import hashlib
 import math
 import os
 from pathlib import Path
@@ -83,6 +84,28 @@ def test_who_is_ready_and_gets_no_processor_does_not_think(queued):
             process.kill()
             process.wait()
     assert 110 * MS <= took <= 0.8 * real
+
+
+@pytest.mark.parametrize('waits', [False, True])
+def test_who_waits_for_a_processor_that_its_own_threads_have_thinks(queued, waits):
+    """A model with more threads than processors takes as long as all of them need."""
+    def compute():
+        end_ns = time.thread_time_ns() + 50 * MS
+        while time.thread_time_ns() < end_ns:
+            hashlib.sha256(data)
+    may, data = os.sched_getaffinity(0), bytes(1_000_000)
+    try:
+        os.sched_setaffinity(0, {min(may)})
+        with ThreadPoolExecutor(3) as pool:
+            took_ns, used_ns = thinking(queued), time.process_time_ns()
+            beside = [pool.submit(compute) for _ in range(3)]
+            compute()
+            for one in beside if waits else ():
+                one.result()
+            used_ns, took = time.process_time_ns() - used_ns, took_ns()
+    finally:
+        os.sched_setaffinity(0, may)
+    assert took >= 0.9 * used_ns > 70 * MS
 
 
 def test_a_queue_tells_of_whoever_asks_and_leaves_no_file_open():
