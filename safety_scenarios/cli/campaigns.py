@@ -26,7 +26,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.standard_streams import lost_output
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.console_report import (
     console,
     latency_text,

@@ -16,7 +16,7 @@ from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.comparison_tables import (
     arms_table,

@@ -10,7 +10,7 @@ import sys
 import click
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.reports.conditions import condition_lines, conditions_data
 from safety_scenarios.reports.console_report import tell
 from safety_scenarios.studies.conditions.failures import conditions_of

@@ -9,6 +9,7 @@ Text becomes a value in ``scenario/dotted_names.py``, whichever of the two it wa
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+import math
 from pathlib import Path
 from typing import Any, get_args, get_origin, Literal
 
@@ -291,3 +292,15 @@ def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
     if not settings.selection or not survey.loaded.scenarios:
         return survey
     return survey.only(settings.selection.of(survey.loaded.scenarios))
+
+
+class Finite(click.FloatRange):
+    """A range of numbers; NaN is in none, though no comparison with it says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None,
+                ctx: click.Context | None) -> Any:
+        """Return the number, or fail with what is wrong with it."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f'got {value!r}, expected a finite number', param, ctx)
+        return found

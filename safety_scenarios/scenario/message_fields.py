@@ -1,13 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields of the message types that scenario files write most, as ROS 2 defines them."""
+"""Fields of the messages that scenario files write most, as ROS 2 defines them; image encodings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.scenario.message import parse_path
+
+IMAGE_CHANNELS: Mapping[str, str] = {
+    'rgb8': 'RGB', 'bgr8': 'BGR', 'rgba8': 'RGBA', 'bgra8': 'BGRA', 'mono8': 'L', '8UC1': 'L'}
+"""Encoding of ``sensor_msgs/msg/Image`` with 8 bits a channel to the order of its channels, one
+letter and one byte each. 8UC3 is not among them: it does not say which colour is first, and
+cv_bridge does not convert it either."""
 
 _STANDARD = """
 builtin_interfaces/Time: int sec, int nanosec

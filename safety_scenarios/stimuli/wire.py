@@ -22,8 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from safety_scenarios.scenario.interfaces import stamp_shifted
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.sensor_faults import KEPT, without_numbers
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.world.wire_fault import KEPT, WireFault, without_numbers
 
 Item = TypeVar('Item')
 Due = list[tuple[int, Item]]

@@ -40,7 +40,7 @@ from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.trial.links.child_process import end_of, error_output
+from safety_scenarios.trial.links.isolated_process import end_of, error_output
 
 _BOOT = """
 import json, signal, sys
