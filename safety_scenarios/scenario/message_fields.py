@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields of the messages that scenario files write most, as ROS 2 defines them; image encodings."""
+"""Fields of the messages that scenario files write most, and the encodings of images, in ROS 2."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
