@@ -40,9 +40,8 @@ from safety_scenarios.trial.links.controller_settings import plan_controller, pl
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Extract, LinkPlugin
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.trial import PlannedTrial, Trial
 
 _Found = TypeVar('_Found')
 

@@ -25,14 +25,17 @@ import sys
 import time
 from types import TracebackType
 
-from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
-from safety_scenarios.campaign.engines.ordering import (
+from safety_scenarios.campaign.engines.engine import (
+    all_wanted,
+    Engine,
     forget,
     holds_model,
     InOrder,
+    IsWanted,
     Lane,
     lanes_of,
     not_interrupted,
+    Outcome,
     Raised,
 )
 from safety_scenarios.campaign.engines.worker import Ordered

@@ -31,9 +31,8 @@ from safety_scenarios.trial.chain import head_of
 from safety_scenarios.trial.gzip_lines import compressed
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import Journal, SUFFIX, UNFINISHED
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer, TraceContext
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
 WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Definition = Callable[[str], str | None]

@@ -34,8 +34,7 @@ from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.trial.journal import planned_entries, read_journal, unfinished
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import plan, unvaried
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, TrialRecord
 
 _FEW = 4
 """Trials that a message names."""
