@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands of ``campaign``: ``list``, ``tail``, ``trials``, ``open``, ``merge``, ``conditions``."""
+"""Commands of the group ``campaign``, but for those that judge, film or sign one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

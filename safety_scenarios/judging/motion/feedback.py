@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the robot itself reports of its motion: better than any prediction, where it is told."""
+"""What the robot itself reports of its motion, and how well a report follows the commands."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
