@@ -10,12 +10,10 @@ is in ``stimuli/wire/``.
 """
 
 from collections.abc import Mapping
-import math
 import re
 from typing import Any, ClassVar, get_args, Literal
 
 from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
-from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import Noun
 from typing_extensions import Self
 
@@ -163,24 +161,3 @@ class WireFault(WireParameters):
     def __str__(self) -> str:
         numbers = ', '.join(f'{name} {value}' for name, value in self.given.items())
         return f'{self.kind} ({numbers})' if numbers else self.kind
-
-
-KEPT = 'angle', 'range_m', 'scan', 'time', 'header'
-"""How fields begin that say how it was measured, and not what."""
-
-
-def without_numbers(message: Message) -> Message:
-    """Return a message with NaN for every number of its payload; pixels, which cannot, are 0."""
-    return Message.model_construct(type=message.type, data=_blinded(message.data))
-
-
-def _blinded(value: Any, name: str = '') -> Any:
-    if name.startswith(KEPT):
-        return value
-    if isinstance(value, dict):
-        return {key: _blinded(inner, key) for key, inner in value.items()}
-    if isinstance(value, tuple):
-        return tuple(_blinded(inner) for inner in value)
-    if isinstance(value, bytes):
-        return bytes(len(value))
-    return math.nan if isinstance(value, float) else value
