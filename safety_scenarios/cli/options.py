@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin, Literal
 
 import click
 from click.shell_completion import CompletionItem
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from safety_scenarios.cli import completion
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
@@ -126,7 +126,8 @@ class InSections(click.Command):
 def assignments(context: click.Context, option: click.Parameter,
                 begun: str) -> list[CompletionItem]:
     """Return the names of settings, each with the sign that its value follows."""
-    return [CompletionItem(f'{name}=') for name in sorted(all_settings())
+    return [CompletionItem(f'{name}=') for name in sorted(
+                setting.name for setting in every_setting(RunSettings))
             if name.startswith(begun)]
 
 
@@ -274,11 +275,6 @@ SELECTING = 'tag', 'domain', 'severity', 'regex'
 """Options that say which scenarios are meant, and what their patterns may be."""
 selecting: Callable[[Function], Function] = setting_options(*SELECTING)
 """Adds ``--tag``, ``--domain``, ``--severity`` and ``--regex`` to a command."""
-
-
-def all_settings(model: type[BaseModel] = RunSettings) -> list[str]:
-    """Return the dotted name of every setting."""
-    return [setting.name for setting in every_setting(model)]
 
 
 def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
