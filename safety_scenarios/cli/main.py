@@ -53,7 +53,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
-    'bisect': Command('searching:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
+    'bisect': Command('bisecting:bisect', 'Find which CHECKPOINT between GOOD and BAD was the '
                       'first to lose what GOOD can.'),
     'plan': Command('designs:plan', 'Say what a claim takes, or lock a design before its first '
                     'trial.'),
