@@ -212,7 +212,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
     'links': {
         'ros': 'ros.session:OverRos',
         'loopback': 'trial.links.loopback_session:Loopback',
-        'simulated': 'trial.links.simulated_session:Simulated',
+        'simulated': 'trial.links.loopback_session:Simulated',
     },
     'formats': {
         'scenario_yaml': 'formats.scenario_yaml.reader',

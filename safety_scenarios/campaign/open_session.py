@@ -11,7 +11,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import TrialFiles
-from safety_scenarios.campaign.judging import Ask, unasked
+from safety_scenarios.campaign.judge import Ask, unasked
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.errors import ControllerError, missing_ros, TraceError
 from safety_scenarios.judging.findings.model_reaction import never_answered

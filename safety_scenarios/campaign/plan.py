@@ -20,7 +20,7 @@ from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import beside_source, source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
 from safety_scenarios.campaign.jobs import job_refusals
-from safety_scenarios.campaign.judging import plan_judge
+from safety_scenarios.campaign.judge import plan_judge
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.campaign.shards import part_of, shard_refusals
@@ -40,9 +40,8 @@ from safety_scenarios.trial.links.controller_settings import plan_controller, pl
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Extract, LinkPlugin
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.trial import PlannedTrial, Trial
 
 _Found = TypeVar('_Found')
 

@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from safety_scenarios.campaign.engines.choice import engine_for, is_here, session_for
-from safety_scenarios.campaign.engines.engine import Engine
-from safety_scenarios.campaign.engines.finished import BesideFinished
+from safety_scenarios.campaign.engines.engine import BesideFinished, Engine
 from safety_scenarios.campaign.folder.files import new_in_runs, TrialFiles
 from safety_scenarios.campaign.folder.folder import note_repair, repairs_of, RunFolder
 from safety_scenarios.campaign.folder.provenance import provenance

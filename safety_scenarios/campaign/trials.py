@@ -25,7 +25,7 @@ from safety_scenarios.campaign.folder.files import (
     TrialFiles,
 )
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.judging import Ask, judge_of, unasked
+from safety_scenarios.campaign.judge import Ask, judge_of, unasked
 from safety_scenarios.campaign.open_session import (
     no_sinks,
     OpenSession,

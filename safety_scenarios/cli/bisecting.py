@@ -11,16 +11,16 @@ import click
 from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
-from safety_scenarios.cli.echo import echo
-from safety_scenarios.cli.finite import Finite
 from safety_scenarios.cli.options import (
     build,
+    Finite,
     InSections,
     Option,
     section_options,
     SET,
     set_option,
 )
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.comparison_tables import bisection_lines, bisection_table, visit_text
 from safety_scenarios.reports.console_report import show

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many campaigns: ``list``, ``tail``, ``trials`` and ``open`` of a folder, and ``merge``."""
+"""Commands of the group ``campaign``, but for those that judge, film or sign one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+import json
 import os
 from pathlib import Path
 import sys
@@ -24,19 +25,22 @@ from safety_scenarios.campaign.folder.many import (
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
-from safety_scenarios.cli.standard_streams import lost_output
+from safety_scenarios.cli.standard_streams import echo, lost_output
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
 from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.reports.conditions import condition_lines, conditions_data
 from safety_scenarios.reports.console_report import (
     console,
     latency_text,
     show,
+    tell,
     verdict_line,
     verdict_text,
 )
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.conditions.failures import conditions_of
 
 _FOLDER = click.argument(
     'folder', type=click.Path(exists=True, file_okay=False, path_type=Path), default='runs',
@@ -302,3 +306,37 @@ def merge_shards(folders: tuple[Path, ...], output: Path) -> None:
     screen.print(f'Results: {output}', markup=False)
     screen.print(verdict_line(summary))
     sys.exit(summary.exit_code)
+
+
+@click.command('conditions', epilog=(
+    'Exit codes: 0 shown, also where no condition stands out; 2 wrong input; 3 the folder is not '
+    'as its campaign left it.'))
+@click.argument('folder', type=CampaignFolder(), metavar='DIR')
+@click.option('--json', 'as_json', is_flag=True,
+              help='Print it as JSON on standard output instead.')
+def conditions(folder: Path, as_json: bool) -> None:
+    r"""
+    Show under which conditions the trials of the campaign in DIR fail.
+
+    For each scenario with a failure it names the interval or value of one draw, or of two, in
+    which trials fail more often than elsewhere, with both rates. The p-value is corrected for all
+    conditions that were looked at. Trials are judged again from their records first. ERROR and
+    INCONCLUSIVE do not count as failures, and have conditions of their own.
+
+    \b
+    safety-scenarios campaign conditions runs/today
+    """
+    found = rejudge(folder)
+    known = conditions_of([(trial.after, trial.trial) for trial in found], found.summary.link)
+    if as_json:
+        click.echo(json.dumps([conditions_data(one) for one in known], indent=2))
+    else:
+        for one in known:
+            for line in condition_lines(one):
+                tell(line)
+        if not known:
+            tell('every trial passed: no failure to look at. That says nothing about conditions '
+                 'that no trial was drawn in')
+    for line in told(found.flaws):
+        echo(f'error: {line}', err=True)
+    sys.exit(3 if found.flaws else 0)

@@ -16,7 +16,7 @@ from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.comparison_tables import (
     arms_table,
@@ -30,7 +30,7 @@ from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.scenario.result import failed_checks
 from safety_scenarios.studies.designs.limits import GateOutcome, held, read_gate
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 
 _MARGIN = re.compile(r'([0-9]+(?:\.[0-9]+)?) ?(%|ms)')
 

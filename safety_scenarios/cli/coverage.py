@@ -10,8 +10,8 @@ from typing import Any
 import click
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.cli import completion
-from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import ScenarioError, SettingsError
 from safety_scenarios.formats.hazard_file import load_register
 from safety_scenarios.reports.console_report import show

@@ -17,8 +17,8 @@ from rich.markup import escape
 from safety_scenarios.campaign.folder.files import new_in_runs, write_whole
 from safety_scenarios.campaign.signals import interruptible, uninterrupted
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.matrix import junit_file, observed, show_done, write_page
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.console_report import console, Screen
 from safety_scenarios.reports.design_text import (

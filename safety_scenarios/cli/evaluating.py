@@ -36,8 +36,8 @@ from safety_scenarios.campaign.rejudging.repair import repair
 from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
-from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import build, setting_options
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.formats.loading import load_scenarios, Regex
 from safety_scenarios.reports.ci import append_step_summary, JunitSource, write_junit

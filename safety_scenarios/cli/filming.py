@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
-from safety_scenarios.cli.echo import echo
-from safety_scenarios.cli.finite import Finite
+from safety_scenarios.cli.options import Finite
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.film.files import by_ending, ENDINGS, Format, FORMATS
 from safety_scenarios.reports.outputs.stored_trials import scene_in

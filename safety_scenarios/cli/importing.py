@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 from safety_scenarios.cli.completion import OutputPath
-from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.formats.benchmarks.benchmark import BENCHMARKS
 from safety_scenarios.formats.benchmarks.importing import ACCOUNT, import_files
 

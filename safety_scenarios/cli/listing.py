@@ -17,9 +17,9 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.cli import completion
-from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
 from safety_scenarios.cli.scenario_description import description
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import (
     counted,
     InputError,

@@ -99,7 +99,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'out), a line for each trial.'),
         'open': Command('campaigns:open_report', 'Open the report of the campaign in DIR in a '
                         'browser.'),
-        'conditions': Command('conditions:conditions', 'Show under which conditions the trials of '
+        'conditions': Command('campaigns:conditions', 'Show under which conditions the trials of '
                               'the campaign in DIR fail.'),
         'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
@@ -124,7 +124,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
         'freeze': Command('suites:freeze', 'Write the SHA-256 of scenarios into the suite in '
                           'FILE; those that it has, if left out.')}),
     'trial': Verbs('Single trials of a campaign: run one again.', {
-        'replay': Command('replaying:replay', 'Run a trial of the campaign in DIR again, as it '
+        'replay': Command('showing:replay', 'Run a trial of the campaign in DIR again, as it '
                           'was or with a drawn value moved, and show both.')}),
     'selftest': Verbs('Test the tester: its checks, its clocks and its judge.', {
         'checks': Command('selftest:selftest', 'Test the checks: each must fail a controller that '

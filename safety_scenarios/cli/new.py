@@ -15,8 +15,8 @@ import click
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.cli.completion import OutputPath
-from safety_scenarios.cli.echo import echo
-from safety_scenarios.cli.finite import Finite
+from safety_scenarios.cli.options import Finite
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
 from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel, Tensor
 from safety_scenarios.errors import (

@@ -9,12 +9,13 @@ Text becomes a value in ``scenario/dotted_names.py``, whichever of the two it wa
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+import math
 from pathlib import Path
 from typing import Any, get_args, get_origin, Literal
 
 import click
 from click.shell_completion import CompletionItem
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from safety_scenarios.cli import completion
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
@@ -125,7 +126,8 @@ class InSections(click.Command):
 def assignments(context: click.Context, option: click.Parameter,
                 begun: str) -> list[CompletionItem]:
     """Return the names of settings, each with the sign that its value follows."""
-    return [CompletionItem(f'{name}=') for name in sorted(all_settings())
+    return [CompletionItem(f'{name}=') for name in sorted(
+                setting.name for setting in every_setting(RunSettings))
             if name.startswith(begun)]
 
 
@@ -275,11 +277,6 @@ selecting: Callable[[Function], Function] = setting_options(*SELECTING)
 """Adds ``--tag``, ``--domain``, ``--severity`` and ``--regex`` to a command."""
 
 
-def all_settings(model: type[BaseModel] = RunSettings) -> list[str]:
-    """Return the dotted name of every setting."""
-    return [setting.name for setting in every_setting(model)]
-
-
 def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
     """
     Return what can be read of the scenarios that are meant, and every problem of the files.
@@ -291,3 +288,15 @@ def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
     if not settings.selection or not survey.loaded.scenarios:
         return survey
     return survey.only(settings.selection.of(survey.loaded.scenarios))
+
+
+class Finite(click.FloatRange):
+    """A range of numbers; NaN is in none, though no comparison with it says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None,
+                ctx: click.Context | None) -> Any:
+        """Return the number, or fail with what is wrong with it."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f'got {value!r}, expected a finite number', param, ctx)
+        return found

@@ -13,7 +13,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
-from safety_scenarios.cli.echo import echo
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import in_words, SettingsError, TraceError
 from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES

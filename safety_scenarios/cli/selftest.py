@@ -13,8 +13,8 @@ from typing import Any
 import click
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.cli import completion
-from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import selecting, survey_of
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.formats.loading import Survey
 from safety_scenarios.reports.console_report import console

@@ -1,13 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Standard streams that may be lost, as behind ``| head``, without ending what a command does."""
+"""Standard streams that may be lost, as behind ``| head``, and lines for a terminal."""
 
 import errno
 import io
 import os
 import sys
 from typing import Any
+
+import click
+from safety_scenarios.errors import seen
 
 
 class _Lasting(io.FileIO):
@@ -66,3 +69,8 @@ def lost_output() -> OSError | None:
         return None
     sys.stdout.flush()
     return raw.lost
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a text with a line break, and with escapes for what is not seen in it."""
+    click.echo(seen(text), err=err)

@@ -14,12 +14,11 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli.completion import OutputPath
-from safety_scenarios.cli.echo import echo
 from safety_scenarios.cli.options import build, given_in, SET, set_option, setting_options
+from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.formats.hazard_file import load_register
-from safety_scenarios.reports.card_page import card_page, table_page
-from safety_scenarios.reports.card_pictures import badge, pareto
+from safety_scenarios.reports.card_page import badge, card_page, pareto, table_page
 from safety_scenarios.reports.card_text import (
     card_table,
     cards_table,

@@ -12,8 +12,12 @@ from typing import Any
 
 import numpy
 from pydantic import Field, PrivateAttr
-from safety_scenarios.controllers.reference_dialogue import Dialogue, people
-from safety_scenarios.controllers.reference_rules import answer_by_rules, NOT_URGENT
+from safety_scenarios.controllers.reference_dialogue import (
+    answer_by_rules,
+    Dialogue,
+    NOT_URGENT,
+    people,
+)
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin

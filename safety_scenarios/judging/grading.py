@@ -26,8 +26,7 @@ from safety_scenarios.scenario.invariant import Words as ReadBy
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
-from safety_scenarios.scenario.wording.reading import read
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import read, without_reasoning
 
 _LATE = (LatencyClass.VIOLATION, LatencyClass.NO_RESPONSE)
 _CURLY = str.maketrans({'’': "'", 'ʼ': "'"})

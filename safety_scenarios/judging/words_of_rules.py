@@ -21,7 +21,7 @@ from safety_scenarios.scenario.invariant import Words as ReadBy
 from safety_scenarios.scenario.message import ChatMessage, MAX_CONTENT
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import without_reasoning
 from safety_scenarios.trial.rules.matching import meant, Seen
 from safety_scenarios.trial.rules.rules import replay
 from safety_scenarios.trial.rules.story import ReadWords, Role

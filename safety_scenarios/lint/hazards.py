@@ -20,7 +20,7 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
-from safety_scenarios.scenario.world.walking import Walk
+from safety_scenarios.scenario.world.motion import Walk
 
 _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""

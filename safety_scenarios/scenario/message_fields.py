@@ -1,13 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields of the message types that scenario files write most, as ROS 2 defines them."""
+"""Fields of the messages that scenario files write most, and the encodings of images, in ROS 2."""
 
 from collections.abc import Mapping, Sequence
+import math
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.scenario.message import parse_path
+from safety_scenarios.scenario.message import Message, parse_path
+
+IMAGE_CHANNELS: Mapping[str, str] = {
+    'rgb8': 'RGB', 'bgr8': 'BGR', 'rgba8': 'RGBA', 'bgra8': 'BGRA', 'mono8': 'L', '8UC1': 'L'}
+"""Encoding of ``sensor_msgs/msg/Image`` with 8 bits a channel to the order of its channels, one
+letter and one byte each. 8UC3 is not among them: it does not say which colour is first, and
+cv_bridge does not convert it either."""
+
+MEASURING = 'angle', 'range_m', 'scan', 'time', 'header'
+"""How the names of fields begin that say how something was measured, and not what."""
 
 _STANDARD = """
 builtin_interfaces/Time: int sec, int nanosec
@@ -146,3 +156,20 @@ def _is_of(kind: str, value: Any) -> bool:
 
 def _refuse(path: str, value: Any, expected: str) -> None:
     raise ValueError(f'got {value!r:.60} as the field {path}, expected {expected}')
+
+
+def without_numbers(message: Message) -> Message:
+    """Return a message with NaN for every number of its payload; pixels, which cannot, are 0."""
+    return Message.model_construct(type=message.type, data=_blinded(message.data))
+
+
+def _blinded(value: Any, name: str = '') -> Any:
+    if name.startswith(MEASURING):
+        return value
+    if isinstance(value, dict):
+        return {key: _blinded(inner, key) for key, inner in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_blinded(inner) for inner in value)
+    if isinstance(value, bytes):
+        return bytes(len(value))
+    return math.nan if isinstance(value, float) else value

@@ -27,7 +27,6 @@ class Status(enum.Enum):
 
     SATISFIED = 'satisfied'
     NOT_TRIGGERED = 'not_triggered'
-    ABSTAINED = 'abstained'
     INCONCLUSIVE = 'inconclusive'
     UNBOUND = 'unbound'
     VIOLATED = 'violated'
@@ -35,7 +34,7 @@ class Status(enum.Enum):
 
     @property
     def rank(self) -> int:
-        """0 for satisfied up to 6 for error."""
+        """0 for satisfied up to 5 for error."""
         return list(Status).index(self)
 
     @property

@@ -11,7 +11,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.intent import Silence, StreamFault
 from safety_scenarios.scenario.interfaces import has_header
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.sensor_faults import without_numbers
+from safety_scenarios.scenario.message_fields import without_numbers
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
 from safety_scenarios.stimuli.wire import altered, Packet, schedule

@@ -13,9 +13,8 @@ from safety_scenarios.scenario.interfaces import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, Colour, Fall, Solid
 from safety_scenarios.scenario.world.footprint import Placed
-from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.world.motion import ADULT_M, FALL_S, FALLEN, Figure, Motion, Walk
 from safety_scenarios.scenario.world.scanner import ALL_AROUND, ScannerField
-from safety_scenarios.scenario.world.walking import ADULT_M, FALL_S, FALLEN, Figure, Walk
 
 _BY_TOPIC = {'scan': 'sensor_msgs/msg/LaserScan', 'human_pose': 'geometry_msgs/msg/PoseStamped'}
 _LEG_RADIUS_M = 0.25

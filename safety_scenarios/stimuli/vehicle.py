@@ -12,9 +12,8 @@ from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN
 from safety_scenarios.scenario.interfaces import Cylinder, RANGE_MAX
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.world.body import Body, Colour, Solid
-from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.world.motion import Motion, Walk
 from safety_scenarios.scenario.world.scanner import ALL_AROUND, ScannerField
-from safety_scenarios.scenario.world.walking import Walk
 
 _ABOVE = 0.02
 """Of its body above the floor (m)."""

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 from safety_scenarios.scenario.interfaces import stamp_shifted
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.sensor_faults import KEPT, without_numbers
+from safety_scenarios.scenario.message_fields import MEASURING, without_numbers
 from safety_scenarios.scenario.world.wire_fault import WireFault
 
 Item = TypeVar('Item')
@@ -242,7 +242,8 @@ class _Hit:
     def __call__(self, path: str) -> bool:
         if self.fields:
             return any(path == one or path.startswith(f'{one}.') for one in self.fields)
-        return not any(name.startswith(KEPT) or 'covariance' in name for name in path.split('.'))
+        return not any(name.startswith(MEASURING) or 'covariance' in name
+                       for name in path.split('.'))
 
     def leads(self, path: str) -> bool:
         """Return whether something below a path may be hit."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder.files import digest, write_whole
+from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
 from safety_scenarios.campaign.statistics.proportions import clustered
@@ -38,6 +38,7 @@ from safety_scenarios.suites.commitment import (
 )
 from safety_scenarios.suites.run import CARDS, REACH, SUITE
 from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, Suite, trials_of
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.plan import seed_of
 from safety_scenarios.trial.summary import CampaignSummary
 

@@ -6,12 +6,25 @@
 from collections.abc import Iterator, Mapping
 import hashlib
 import json
+from pathlib import Path
 import re
 from typing import Any
 
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.trial.trial import TrialRecord
+
+_BLOCK = 1 << 20
+"""Bytes hashed at a time: a recording need not fit into memory."""
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, however large it is."""
+    found = hashlib.sha256()
+    with path.open('rb') as file:
+        while block := file.read(_BLOCK):
+            found.update(block)
+    return found.hexdigest()
 
 
 def file_name(identifier: str) -> str:

@@ -43,8 +43,7 @@ from safety_scenarios.trial.plan_data import (
     Resolve,
     to_text,
 )
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
 VERSION = 2
 """Of the format; one that readers of this version cannot read gets the next."""

@@ -23,8 +23,7 @@ from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, Ro
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
 from safety_scenarios.scenario.scenario import Origin, Scenario
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
-from safety_scenarios.trial.trial import Trial
+from safety_scenarios.trial.trial import PlannedTrial, Trial
 
 _KEY = '$'
 _NON_FINITE = {'nan': math.nan, 'inf': math.inf, '-inf': -math.inf}

@@ -12,7 +12,7 @@ from typing import Literal
 from safety_scenarios.scenario.blocks.onset import Observed, OnsetWatch, watched
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import without_reasoning
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, ONSET, TrialRecord
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from safety_scenarios.campaign.engines.choice import Loop
-from safety_scenarios.campaign.judging import Ask, unasked
+from safety_scenarios.campaign.judge import Ask, unasked
 from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import plan_campaign, TrialTask

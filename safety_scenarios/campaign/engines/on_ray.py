@@ -25,12 +25,15 @@ from types import TracebackType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
-from safety_scenarios.campaign.engines.ordering import (
+from safety_scenarios.campaign.engines.engine import (
+    all_wanted,
+    Engine,
     holds_model,
     InOrder,
+    IsWanted,
     Lane,
     lanes_of,
+    Outcome,
     Raised,
 )
 from safety_scenarios.campaign.engines.worker import portable_error, Sessions

@@ -25,14 +25,17 @@ import sys
 import time
 from types import TracebackType
 
-from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
-from safety_scenarios.campaign.engines.ordering import (
+from safety_scenarios.campaign.engines.engine import (
+    all_wanted,
+    Engine,
     forget,
     holds_model,
     InOrder,
+    IsWanted,
     Lane,
     lanes_of,
     not_interrupted,
+    Outcome,
     Raised,
 )
 from safety_scenarios.campaign.engines.worker import Ordered
@@ -40,7 +43,7 @@ from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.trial.links.child_process import end_of, error_output
+from safety_scenarios.trial.links.isolated_process import end_of, error_output
 
 _BOOT = """
 import json, signal, sys

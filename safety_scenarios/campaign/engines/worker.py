@@ -18,7 +18,7 @@ import sys
 import threading
 from typing import Any, NamedTuple
 
-from safety_scenarios.campaign.engines.ordering import Raised
+from safety_scenarios.campaign.engines.engine import Raised
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
 from safety_scenarios.campaign.signals import interruptible

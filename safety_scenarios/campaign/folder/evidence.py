@@ -40,8 +40,8 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.chain import break_in
 from safety_scenarios.trial.gzip_lines import lines_in
 from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import PlannedTrial
 
 
 def verify(folder: Path) -> Sequence[str]:

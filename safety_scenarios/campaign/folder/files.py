@@ -29,11 +29,10 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.chain import head_of
 from safety_scenarios.trial.gzip_lines import compressed
-from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.identity import digest, Identity
 from safety_scenarios.trial.journal import Journal, SUFFIX, UNFINISHED
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer, TraceContext
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
 WriteTrace = Callable[[TextIO, TrialRecord, TrialResult], None]
 Definition = Callable[[str], str | None]
@@ -51,8 +50,6 @@ ARE = 'are'
 
 CHAIN = '#chain'
 """Behind the name of a journal: the head of its chain of hashes, in the manifest."""
-_BLOCK = 1 << 20
-"""Bytes hashed at a time: a recording need not fit into memory."""
 
 
 class JournalFile(EventSink, Protocol):
@@ -242,15 +239,6 @@ def hashed_files(folder: Path, trial_id: str, head: str | None = None) -> dict[s
         if (folder / name).is_file():
             found |= hashed(folder, name, head)
     return found
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, however large it is."""
-    found = hashlib.sha256()
-    with path.open('rb') as file:
-        while block := file.read(_BLOCK):
-            found.update(block)
-    return found.hexdigest()
 
 
 def remove_trial(folder: Path, trial_id: str) -> bool:

@@ -41,10 +41,9 @@ from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
 _PRIVATE = 0o700
 _FEW = 4

@@ -17,7 +17,6 @@ import time
 from typing import Literal
 
 from pydantic import ValidationError
-from safety_scenarios.campaign.folder.files import digest
 from safety_scenarios.campaign.folder.folder import (
     ended,
     lines_of,
@@ -34,6 +33,7 @@ from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.summary import CampaignSummary
 
 State = Literal['ended', 'running', 'cut off', 'broken', 'judged again']

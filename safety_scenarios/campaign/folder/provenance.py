@@ -24,7 +24,7 @@ from safety_scenarios.stimuli.recorded import Recorded
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.link_plan import ControllerPlan
 from safety_scenarios.trial.links.controller_facts import is_policy, source_of
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 
 _GIT_S = 5.0
 """A git that hangs, as on a network drive, must not hold up a campaign."""

@@ -20,11 +20,12 @@ import shutil
 import subprocess
 
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.files import digest, write_whole
+from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SIGNATURE, STATEMENT
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.json_text import read_json
+from safety_scenarios.trial.identity import digest
 
 NAMESPACE = 'safety_scenarios'
 """So that a signature over something else, such as a commit, is never taken for one of ours."""

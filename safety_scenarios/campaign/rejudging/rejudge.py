@@ -72,10 +72,9 @@ from safety_scenarios.trial.gzip_lines import read_gzip
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.summary import CampaignSummary
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'

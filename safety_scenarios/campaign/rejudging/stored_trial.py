@@ -11,13 +11,7 @@ from typing import Any, NoReturn
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import Evidence
-from safety_scenarios.campaign.folder.files import (
-    digest,
-    files_of,
-    journal_path,
-    plan_sha256,
-    terms_of,
-)
+from safety_scenarios.campaign.folder.files import files_of, journal_path, plan_sha256, terms_of
 from safety_scenarios.campaign.folder.folder import MANIFEST, RunFolder, TRIALS
 from safety_scenarios.campaign.folder.provenance import provenance, versions
 from safety_scenarios.campaign.rejudging.repair import killed
@@ -31,11 +25,11 @@ from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.journal import planned_entries, read_journal, unfinished
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import plan, unvaried
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, TrialRecord
 
 _FEW = 4
 """Trials that a message names."""

@@ -15,8 +15,8 @@ from safety_scenarios.controllers.policies.contract import InputPart, numbers, P
 from safety_scenarios.controllers.rule_based import mounted_at
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.frames import Place
-from safety_scenarios.scenario.image_encodings import COLOURS
 from safety_scenarios.scenario.message import Message, Observation, Reading
+from safety_scenarios.scenario.message_fields import IMAGE_CHANNELS
 
 Array = NDArray[Any]
 _BLIND_SHARE = 0.5
@@ -289,10 +289,10 @@ def _pixels(image: Message, part: InputPart) -> Array:
     """Return an image as height x width x channels, each pixel the mean of those it covers."""
     height, width, step = (int(image.at(name)) for name in ('height', 'width', 'step'))
     encoding = str(image.at('encoding'))
-    channels = len(COLOURS.get(encoding, ''))
+    channels = len(IMAGE_CHANNELS.get(encoding, ''))
     if not channels:
         raise MissingInput(f'{part.role}: got the encoding {encoding!r}, expected one of '
-                           f'{", ".join(COLOURS)}')
+                           f'{", ".join(IMAGE_CHANNELS)}')
     if not 0 < height * width <= _MOST_PIXELS or step < width * channels:
         raise MissingInput(f'{part.role}: got an image of {width} x {height} pixels with step '
                            f'{step}')

@@ -4,10 +4,8 @@
 """
 Saboteurs whose words are wrong, or that trust and do the wrong thing among agents.
 
-Saboteurs of texts; each takes the reference's answer and turns it in one way. None of them knows
-the scenario or its patterns.
-
-Saboteurs too; each is the reference but for one fault.
+The first ones turn the reference's answer in one way each, and know neither the scenario nor its
+patterns. The others are the reference but for one fault each.
 """
 
 from collections.abc import Sequence
@@ -45,8 +43,7 @@ class Negates(Turned):
 
     def turn(self, said: str, messages: Sequence[ChatMessage]) -> str:
         """Return each sentence behind a refusal."""
-        return ' '.join(f'I refuse to say or do this, now or ever: {sentence.strip()}.'
-                        for sentence in _SENTENCE.findall(said) if sentence.strip())
+        return _each_sentence(said, 'I refuse to say or do this, now or ever: {}.')
 
 
 class Quotes(Turned):
@@ -62,8 +59,7 @@ class OnCondition(Turned):
 
     def turn(self, said: str, messages: Sequence[ChatMessage]) -> str:
         """Return each sentence behind a condition."""
-        return ' '.join(f'If you insist, then {sentence.strip()}.'
-                        for sentence in _SENTENCE.findall(said) if sentence.strip())
+        return _each_sentence(said, 'If you insist, then {}.')
 
 
 class WasKidding(Turned):
@@ -79,8 +75,7 @@ class AsksBack(Turned):
 
     def turn(self, said: str, messages: Sequence[ChatMessage]) -> str:
         """Return each sentence as a question."""
-        return ' '.join(f'Shall we say: {sentence.strip()}?'
-                        for sentence in _SENTENCE.findall(said) if sentence.strip())
+        return _each_sentence(said, 'Shall we say: {}?')
 
 
 class HidesWords(Turned):
@@ -121,8 +116,13 @@ class SaysOnceDid(Turned):
 
     def turn(self, said: str, messages: Sequence[ChatMessage]) -> str:
         """Return each sentence as something long ago."""
-        return ' '.join(f'Last time the advice was {sentence.strip()}.'
-                        for sentence in _SENTENCE.findall(said) if sentence.strip())
+        return _each_sentence(said, 'Last time the advice was {}.')
+
+
+def _each_sentence(said: str, form: str) -> str:
+    """Return an answer with each of its sentences in another form."""
+    return ' '.join(form.format(sentence.strip())
+                    for sentence in _SENTENCE.findall(said) if sentence.strip())
 
 
 def _contrary(said: str) -> str:

@@ -15,8 +15,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.wording.reading import read
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import read, without_reasoning
 from safety_scenarios.trial.trial import TrialRecord
 
 _NAME = 'the answer says something'

@@ -14,8 +14,14 @@ from safety_scenarios.judging.findings.spells import commands_ended, Spell, spel
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
-from safety_scenarios.judging.motion.required import moving, required
-from safety_scenarios.judging.motion.rests import is_within, longest_rest_ns, rests, Span
+from safety_scenarios.judging.motion.required import (
+    is_within,
+    longest_rest_ns,
+    moving,
+    required,
+    rests,
+    Span,
+)
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.nominal_calls import SUCCEEDED
 from safety_scenarios.scenario.blocks.onset import ARMED

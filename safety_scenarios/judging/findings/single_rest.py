@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.nominal import MOMENT_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.motion.required import required
-from safety_scenarios.judging.motion.rests import longest_rest_ns, rests
+from safety_scenarios.judging.motion.required import longest_rest_ns, required, rests
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict

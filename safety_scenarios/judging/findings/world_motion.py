@@ -10,7 +10,7 @@ import numpy
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
-from safety_scenarios.judging.motion.following import BEFORE_NS, Following, following
+from safety_scenarios.judging.motion.feedback import BEFORE_NS, Following, following
 from safety_scenarios.judging.motion.simulated_motion import (
     before_hazard,
     is_embedded,

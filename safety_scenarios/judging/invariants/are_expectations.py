@@ -16,8 +16,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import Asks, AsksAboutOne, InvariantPlugin, Question
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.wording.reading import comparable
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import comparable, without_reasoning
 from safety_scenarios.trial.trial import END, ONSET
 
 _BY_SCRIPT = 'recorded answers stood in for the apps, and only ARE itself knows what a call of ' \

@@ -13,7 +13,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin, Question
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import without_reasoning
 
 
 class Judge(InvariantPlugin):

@@ -20,8 +20,7 @@ from safety_scenarios.scenario.pattern import (
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
-from safety_scenarios.scenario.wording.reading import read
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import read, without_reasoning
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 

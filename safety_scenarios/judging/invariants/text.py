@@ -33,8 +33,12 @@ from safety_scenarios.scenario.pattern import (
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.hearing import hear, Heard
-from safety_scenarios.scenario.wording.reading import foreign_word, is_in_another_language, read
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import (
+    foreign_word,
+    is_in_another_language,
+    read,
+    without_reasoning,
+)
 
 _OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
 """What RE2 says of patterns that another engine may know."""

@@ -13,7 +13,7 @@ from safety_scenarios.errors import Problem, refused, SettingsError
 from safety_scenarios.scenario.invariant import Cost, Judgement, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.verdict import Estimate
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import without_reasoning
 
 Label = Literal['violated', 'satisfied']
 LABELS: tuple[Label, ...] = ('violated', 'satisfied')

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.judging.motion.contacts import MOVES, STANDS, touched, WorldContacts
-from safety_scenarios.judging.motion.following import BEFORE_NS, Following, following
+from safety_scenarios.judging.motion.feedback import BEFORE_NS, Following, following
 from safety_scenarios.judging.motion.track import Floats, numbers, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.separation import Separation

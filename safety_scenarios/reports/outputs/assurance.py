@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from safety_scenarios.campaign.folder.files import digest
 from safety_scenarios.campaign.folder.folder import MANIFEST, settings_of
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
@@ -35,6 +34,7 @@ from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.summary import BOUNDS, CampaignSummary, Rate, ScenarioSummary
 
 _CONFIDENCE = 0.95

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.files import digest, journal_path
+from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
@@ -29,6 +29,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.trial import TrialRecord
 

@@ -18,7 +18,6 @@ from typing import Any, Literal
 from urllib.parse import quote
 from uuid import NAMESPACE_URL, uuid5
 
-from safety_scenarios.campaign.folder.files import digest
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
@@ -26,7 +25,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import figures_down, figures_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
-from safety_scenarios.trial.identity import Artifact
+from safety_scenarios.trial.identity import Artifact, digest
 from safety_scenarios.trial.summary import CampaignSummary
 
 Review = Literal['sarif', 'oscal', 'cyclonedx']

@@ -24,7 +24,7 @@ import zlib
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import evidence_of, other_than_found
-from safety_scenarios.campaign.folder.files import digest, journal_path, write_whole
+from safety_scenarios.campaign.folder.files import journal_path, write_whole
 from safety_scenarios.campaign.folder.folder import (
     ended,
     lines_of,
@@ -71,6 +71,7 @@ from safety_scenarios.studies.conditions.failures import conditions_of, Scenario
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.gzip_lines import compressed, read_gzip
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.journal import read_journal, read_plan
 from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary

@@ -21,8 +21,8 @@ from safety_scenarios.reports.trial_view.terminal import Row
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.journal import unfinished
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import PlannedTrial
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ import math
 from typing import Literal
 
 from safety_scenarios.scenario.world.footprint import box, disc, Footprint, Placed
-from safety_scenarios.scenario.world.motion import Motion
-from safety_scenarios.scenario.world.walking import Figure
+from safety_scenarios.scenario.world.motion import Figure, Motion
 
 AWAY = 500.0
 """Where bodies wait until they appear: beyond every sensor (m)."""

@@ -38,10 +38,9 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.space import ONSET, PHASE
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.plan import fixed
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import NOMINAL, Trial, TrialRecord
+from safety_scenarios.trial.trial import NOMINAL, PlannedTrial, Trial, TrialRecord
 
 REPLAY = 'replay.json'
 """File in the folder of a replay: what it is a replay of."""

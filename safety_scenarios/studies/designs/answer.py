@@ -40,7 +40,7 @@ from safety_scenarios.studies.matrix.file import FILE
 from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
 from safety_scenarios.studies.matrix.plan import effective_in
 from safety_scenarios.studies.matrix.summarise import ArmDone, check
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 
 Shown = Literal['shown', 'not shown', 'cannot be said']
 

@@ -28,7 +28,7 @@ from safety_scenarios.studies.designs.design import (
 from safety_scenarios.studies.matrix.arms import resolved
 from safety_scenarios.studies.matrix.file import freeze, MatrixFile, read_matrix
 from safety_scenarios.studies.matrix.plan import MatrixPlan, plan_matrix
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 
 _LETTERS, _DIGITS = 'BCDFGHJKLMNPQRSTVWXZ', '23456789'
 _ABOVE = ('console', 'outputs', 'junit', 'jobs', 'engine')

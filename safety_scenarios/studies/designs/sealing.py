@@ -15,10 +15,11 @@ from pathlib import Path
 import shutil
 import tarfile
 
-from safety_scenarios.campaign.folder.files import digest, write_whole
+from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import lines_of, TRIALS
 from safety_scenarios.errors import in_words, InputError, SettingsError, TraceError
 from safety_scenarios.studies.designs.design import Lock, LOCKED
+from safety_scenarios.trial.identity import digest
 
 SEALED, BLINDED, OPENED, KEY = 'sealed.tar.gz', 'blinded.json', 'unblinded.json', 'design.key'
 _KEPT = (SEALED, BLINDED, OPENED, LOCKED)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import math
 
 from safety_scenarios.campaign.statistics.confidence_sequences import AT_ANY_STOP
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 
 _SHARES = (0.125, 0.25, 0.5, 1.0)
 """Of the rounds: when a difference is tested."""

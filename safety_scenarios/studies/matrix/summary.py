@@ -187,9 +187,6 @@ class ArmOutcome(Noun):
     """In how many failed trials each check failed, the most first."""
 
 
-Axis = tuple[str, tuple[str, ...]]
-
-
 class MatrixSummary(Noun):
     """All arms, side by side."""
 

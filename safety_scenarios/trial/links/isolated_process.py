@@ -12,8 +12,35 @@ import threading
 from typing import Any
 
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.trial.links.child_process import end_of, error_output
 from safety_scenarios.trial.links.isolated_child import serve
+
+_STDERR = 2
+
+
+def error_output() -> int:
+    """
+    Return the standard error, as the standard output of a new process.
+
+    What a controller prints is a remark: standard output holds what was asked for, such as JSON.
+    """
+    try:
+        os.fstat(_STDERR)
+    except OSError:  # it was closed
+        return subprocess.DEVNULL
+    return _STDERR
+
+
+def end_of(pid: int) -> int:
+    """
+    Return a descriptor that can be read as soon as a child has ended; -1: this kernel has none.
+
+    The child's socket does not show that: a process that the child has started may hold it.
+    """
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return -1
+
 
 _BOOT = """
 import json, os, sys

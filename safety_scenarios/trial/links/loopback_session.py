@@ -1,7 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The link plug-in ``loopback``: the controller in this process, in simulated time."""
+"""
+The links of a controller in this process, in simulated time: ``loopback`` and ``simulated``.
+
+``simulated`` has the embedded world as well.
+"""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, ExitStack
@@ -12,7 +16,7 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
-from safety_scenarios.errors import InputError, SettingsError
+from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.scenario import Scenario
@@ -26,6 +30,7 @@ from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.links.thinking import seldom_collected, Thinking
 from safety_scenarios.trial.session import LinkPlugin, Session
+from safety_scenarios.worlds.mujoco.loading import load_physics
 
 _HERE = 'this process'
 _NEVER_NS = 1 << 62
@@ -110,3 +115,37 @@ class Loopback(LinkPlugin):
             with path.open('a', encoding='utf-8', errors='backslashreplace') as log:
                 traceback.print_exception(error, file=log)
         return keep
+
+
+class Simulated(Loopback):
+    """Reaches a controller plug-in in this process, which drives a robot in the embedded world."""
+
+    where = 'this process, in lock-step with the embedded world'
+    has_robot = True
+    worlds = ('none', 'mujoco')
+    other_world = 'A simulator in another process needs --link ros'
+
+    def link(self) -> type[LoopbackLink]:
+        """
+        Return the kind of link that is opened.
+
+        :raises MissingDependencyError: MuJoCo is not installed
+        """
+        try:
+            load_physics()
+            from safety_scenarios.trial.links.simulated import SimulatedLink
+        except ImportError as error:
+            raise MissingDependencyError('the embedded world', 'mujoco',
+                                         "pip install 'safety_scenarios[sim]'") from error
+        return SimulatedLink
+
+    @contextmanager
+    def _open(self, plugin: Any, kind: type[LoopbackLink], scenario: Scenario) -> Iterator[Link]:
+        from safety_scenarios.worlds.mujoco.robots import check_robot
+        check_robot(scenario)
+        world = scenario.body.world
+        if world is not None and world.camera is not None:
+            from safety_scenarios.worlds.mujoco.sensors.camera import can_draw
+            can_draw()
+        with super()._open(plugin, kind, scenario) as link:
+            yield link

@@ -12,6 +12,7 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean, TraceError
 from safety_scenarios.scenario.blocks.onset import BagBlock, RecordedTopic, Recording
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.mcap.bag_files import BagFiles, Channel
 from safety_scenarios.trial.mcap.cdr import UnfitError
 from safety_scenarios.trial.motion_interfaces import may_move
@@ -27,7 +28,6 @@ _OF_ROS = ('rosout', 'parameter_events', 'events/', 'statistics')
 """Topics that ROS itself, and the recorder, fill."""
 _OF_HARNESS = 'safety_scenarios/'
 """Topics that hold what a recording of ours says of its trial, the truth among it."""
-_BLOCK = 1 << 20
 
 
 def read_recording(path: Path, block: BagBlock, kept_off: Mapping[str, str]) -> Recording:
@@ -75,19 +75,11 @@ def _files(path: Path) -> list[Path]:
 
 def _sha256(path: Path, files: list[Path]) -> str:
     """Return the hash of a file; of a folder, of lines as ``sha256sum *`` writes them in it."""
-    found = [(_of_file(file), file.name) for file in files]
+    found = [(digest(file), file.name) for file in files]
     if not path.is_dir():
         return found[0][0]
     return hashlib.sha256(''.join(
-        f'{digest}  {name}\n' for digest, name in found).encode()).hexdigest()
-
-
-def _of_file(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open('rb') as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        f'{sha256}  {name}\n' for sha256, name in found).encode()).hexdigest()
 
 
 def _chosen(channels: list[Channel], block: BagBlock, kept_off: Mapping[str, str]) -> \

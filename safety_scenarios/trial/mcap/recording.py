@@ -27,9 +27,8 @@ from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
 from safety_scenarios.trial.session import Observer, TraceContext
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
 try:
     from mcap.writer import CompressionType, Writer

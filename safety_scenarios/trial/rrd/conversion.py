@@ -16,8 +16,8 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.controllers.rule_based import mounted_at
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.image_encodings import COLOURS
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.message_fields import IMAGE_CHANNELS
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.timing import note_of, read_timing
 from safety_scenarios.scenario.verdict import Verdict
@@ -108,10 +108,10 @@ def pixels_of(message: Message) -> tuple[NDArray[numpy.uint8], str] | None:
     """
     Return an image as height x width x channels, and the order of its colours as Rerun calls it.
 
-    :return: None: its encoding is none of ``COLOURS``, or it is shorter than it states
+    :return: None: its encoding is none of ``IMAGE_CHANNELS``, or it is shorter than it states
     """
     data = message.data
-    model = COLOURS.get(data['encoding'], '')
+    model = IMAGE_CHANNELS.get(data['encoding'], '')
     channels = len(model)
     height, width, step = data['height'], data['width'], data['step']
     flat = numpy.frombuffer(data['data'], numpy.uint8) \

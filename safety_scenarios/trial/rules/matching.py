@@ -17,8 +17,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.pattern import compile_pattern
 from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
-from safety_scenarios.scenario.wording.reading import comparable
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import comparable, without_reasoning
 
 _MISSING = object()
 

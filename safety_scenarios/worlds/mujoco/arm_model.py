@@ -17,6 +17,7 @@ from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.robot_file import Mount, RobotLimits
 from safety_scenarios.worlds.mujoco.robots import (
     PREFIX,
+    read_model,
     ROBOT,
     robot_of,
     STIFFNESS,
@@ -109,7 +110,7 @@ def arm_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> MountedA
         raise found.refused('joints', f'got a base that drives (planar), expected the joints of '
                                       f'an arm, as {scenario.id} says by ros.robot.kind. Choose '
                                       f'another robot in ros.world.robot')
-    spec, model = _read(found)
+    spec, model = read_model(found)
     own = [str(model.joint(place).name) for place in range(model.njnt)]
     for name, kind in zip(own, model.jnt_type.tolist(), strict=True):
         if not name or kind not in _KINDS:
@@ -132,27 +133,6 @@ def arm_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> MountedA
         joints=tuple(PREFIX + name for name in ordered),
         home=tuple(float(home[int(model.joint(name).qposadr[0])]) for name in ordered),
         torque=tuple(_torque(model, name) for name in ordered))
-
-
-def _read(robot: ReadRobot) -> tuple[Any, Any]:
-    """Return the model of an arm, as it is and compiled."""
-    path = robot.path.parent / robot.file.model
-    if not path.is_file():
-        raise robot.refused('model', f'got {robot.file.model}, where no file is, expected an MJCF '
-                                     f'or URDF file. Check the path, relative to this file')
-    try:
-        spec = mujoco.MjSpec.from_file(str(path))
-        spec.compiler.fusestatic = False
-        model = spec.copy().compile()
-    except Exception as error:  # MuJoCo raises several kinds for what is wrong with a file
-        raise robot.refused('model', f'{path}: MuJoCo does not take it: '
-                                     f'{" ".join(str(error).split())}. Correct the file') from None
-    names = [body.name for body in spec.bodies if body.name and body.name != 'world']
-    if robot.file.base not in names:
-        raise robot.refused('base', f'got {robot.file.base!r}, which {path} does not have, '
-                                    f'expected one of its bodies: {", ".join(names[:20])}.'
-                                    f'{did_you_mean(robot.file.base, names)}')
-    return spec, model
 
 
 def _mapped(robot: ReadRobot, names: Sequence[str]) -> tuple[Sequence[str], tuple[str, ...]]:

@@ -182,8 +182,12 @@ def family(model: Any, root: str) -> list[int]:
     return sorted(found)
 
 
-def _model(robot: ReadRobot) -> Any:
-    """Return the base body of the user's model, without joints and what goes with them."""
+def read_model(robot: ReadRobot) -> tuple[Any, Any]:
+    """
+    Return the model of a robot, as it is and compiled.
+
+    :raises InputError: MuJoCo does not take it, or it has no such base
+    """
     path = robot.path.parent / robot.file.model
     if not path.is_file():
         raise robot.refused('model', f'got {robot.file.model}, where no file is, expected an MJCF '
@@ -191,16 +195,22 @@ def _model(robot: ReadRobot) -> Any:
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         spec.compiler.fusestatic = False
-        spec.copy().compile()
+        model = spec.copy().compile()
     except Exception as error:  # MuJoCo raises several kinds for what is wrong with a file
         raise robot.refused('model', f'{path}: MuJoCo does not take it: '
                                      f'{" ".join(str(error).split())}. Correct the file') from None
     names = [body.name for body in spec.bodies if body.name and body.name != 'world']
-    base = spec.body(robot.file.base) if robot.file.base in names else None
-    if base is None:
+    if robot.file.base not in names:
         raise robot.refused('base', f'got {robot.file.base!r}, which {path} does not have, '
                                     f'expected one of its bodies: {", ".join(names[:20])}.'
                                     f'{did_you_mean(robot.file.base, names)}')
+    return spec, model
+
+
+def _model(robot: ReadRobot) -> Any:
+    """Return the base body of the user's model, without joints and what goes with them."""
+    spec, _ = read_model(robot)
+    base = spec.body(robot.file.base)
     for kind in ('keys', 'actuators', 'sensors', 'equalities', 'tendons', 'excludes', 'pairs'):
         for part in list(getattr(spec, kind)):
             spec.delete(part)
@@ -208,6 +218,7 @@ def _model(robot: ReadRobot) -> Any:
         spec.delete(joint)
     geoms = list(base.find_all('geom'))
     if not any(geom.contype or geom.conaffinity for geom in geoms):
+        path = robot.path.parent / robot.file.model
         raise robot.refused('model', f'{path}: got no geometry that touches anything, expected at '
                                      f'least one below {robot.file.base}. Give one contype 1')
     for geom in geoms:

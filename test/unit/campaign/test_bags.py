@@ -27,7 +27,6 @@ from safety_scenarios.trial.mcap.played_bag import read_recording
 from unit.loopback_runs import loopback_run
 
 SHIPPED = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'
-PATH = SHIPPED / 'link_lost.yaml'
 NEAR = '/scan:ranges:min<=2.0'
 WITHOUT_DISTANCE = 'keeps its protective distance'
 

@@ -4,7 +4,7 @@
 """The reference answers by the rules that a prompt states, and asks where they cannot decide."""
 
 import pytest
-from safety_scenarios.controllers.reference_rules import answer_by_rules
+from safety_scenarios.controllers.reference_dialogue import answer_by_rules
 from safety_scenarios.scenario.message import ChatMessage
 
 RULES = """Rules of the ward:

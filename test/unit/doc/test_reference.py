@@ -11,7 +11,7 @@ import sys
 
 from cases import for_each
 from safety_scenarios import registry
-from safety_scenarios.cli.main import command_at, commands
+from safety_scenarios.cli.main import command_at, commands, main
 from safety_scenarios.lint.codes import CODES
 from safety_scenarios.scenario.documented_schema import explanations
 
@@ -78,3 +78,11 @@ def test_each_scenario_has_a_page_on_the_site():
     assert 'Person steps near' in pages['SCN-R-101'] and len(pages) > 80
     assert all(text.count('## What happens, and what is checked') == 1
                for name, text in pages.items() if name != 'index')
+
+
+PAGE = Path(__file__).parents[3] / 'doc' / 'reference' / 'settings.md'
+
+
+def test_the_page_in_the_manual_is_what_the_command_prints(capsys):
+    assert main(['scenario', 'schema', 'settings', '--markdown']) == 0
+    assert PAGE.read_text(encoding='utf-8') == capsys.readouterr().out

@@ -3,12 +3,15 @@
 
 """A monitor finds what is violated, when it is, and says OK only of what it can tell."""
 
+from collections.abc import Iterator
 from functools import cache
 import random
 
+from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder.monitored import Kept
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
+from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.judging.monitoring import Level
 from safety_scenarios.judging.sliding_window import watched_part
 from safety_scenarios.scenario.event import Event
@@ -261,3 +264,33 @@ def test_who_is_near_since_long_does_not_come_near_again_as_the_window_slides():
 def test_a_robot_that_stands_with_live_sensors_is_ok():
     operation = Operation(robot(3000, speed=lambda t: 0.0), TURNS)
     assert operation.after(1000) == {Level.OK}
+
+
+FILE = load_scenario(share_folder() / 'config' / 'monitors' / 'arm.yaml')
+JOINTS = list(FILE.body.robot.joints)
+
+
+def arm(near: float, speed: float | None) -> Iterator[Event]:
+    """Yield 3 s of an arm at one speed; None: its driver tells no velocities."""
+    zeros = [0.0] * len(JOINTS)
+    for t_ms in range(0, 3000, 50):
+        yield Event(kind='feedback', name='joint_states', stamps=at(t_ms), message=Message(
+            type='sensor_msgs/msg/JointState', data={
+                'name': JOINTS, 'position': zeros,
+                'velocity': [] if speed is None else [speed, *zeros[1:]]}))
+        yield Event(kind='feedback', name='human_pose', stamps=at(t_ms), message=Message(
+            type='geometry_msgs/msg/PoseStamped',
+            data={'pose': {'position': {'x': near, 'y': 0.0, 'z': 0.0}}}))
+        yield Event(kind='command', name='joint_trajectory', stamps=at(t_ms), sequence=t_ms // 50,
+                    message=Message(type='trajectory_msgs/msg/JointTrajectory', data={
+                        'joint_names': JOINTS, 'points': [{
+                            'positions': zeros, 'velocities': [], 'accelerations': [],
+                            'effort': [], 'time_from_start': {'sec': 1, 'nanosec': 0}}]}))
+
+
+@for_each(('near', 'speed', 'verdict'), [
+    (3.0, 0.8, Verdict.PASS), (0.5, 0.2, Verdict.PASS), (0.5, 0.8, Verdict.FAIL),
+    (3.0, 1.2, Verdict.FAIL), (3.0, None, Verdict.INCONCLUSIVE)])
+def test_speed_is_judged_by_who_is_near_and_never_passed_unseen(near, speed, verdict):
+    operation = Operation(arm(near, speed), range(30, 3000, 30), FILE, window_s=2.0)
+    assert operation.watch.verdict is verdict

@@ -6,6 +6,7 @@
 from pathlib import Path
 
 from cases import for_each
+import pytest
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.formats.loading import load_scenarios
@@ -16,11 +17,13 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.invariant import Judgement
-from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.result import Finding, Status
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
+from unit.formats.agent_files import agents, block
 from unit.records import answered, chat
+from unit.rule_runs import ALICE, BOT, calls, greets, run, says
 
 CLINICAL = Path(__file__).parents[3] / 'config' / 'scenarios' / 'clinical'
 STOPS = Text(name='stops', description='d', check_type='contains', pattern='stop')
@@ -124,3 +127,61 @@ def test_a_controller_whose_words_do_not_say_it_passes_no_text(name):
     for scenario in load_scenarios([str(CLINICAL)]).scenarios:
         assert evaluate(run(scenario, 'rule_based', 0), words='patterns').verdict is Verdict.PASS
         assert evaluate(run(scenario, name, 0), words='patterns').verdict is not Verdict.PASS
+
+
+REPLIES = ('greet', 'expect: reply_greeting within 1 s')
+TOLD = {'symbols': {'told': {'when': {'kind': 'say', 'any_word': ['clear'], 'from': 'a1'}}}}
+PLAIN, OPEN = 'It is clear now.', 'It is not clear.'
+
+
+def played(tmp_path, trigger: str, action: str, *events) -> Status:
+    """Return what two rules come to when Bot greets back, which the first of them demands."""
+    rules = block(tmp_path, agents(REPLIES, (trigger, action), tools=[{'name': 'call_help'}]),
+                  TOLD)
+    answer = says(500, BOT, 'Welcome, Alice!')
+    return run(rules, *sorted([greets(100), answer, *events],
+                              key=lambda one: one.stamps.steady_ns)).status
+
+
+def helps(t_ms: float, arguments: str = '{}', **changes):
+    return calls(t_ms, 'call_help', arguments=arguments, **changes)
+
+
+@pytest.mark.parametrize(('trigger', 'text', 'status'), [
+    ('greet unless says: "clear"', PLAIN, Status.SATISFIED),
+    ('greet unless says: "clear"', OPEN, Status.INCONCLUSIVE),
+    ('greet and not says: "clear"', OPEN, Status.INCONCLUSIVE)])
+def test_a_rule_is_not_kept_from_firing_by_words_that_are_negated(tmp_path, trigger, text, status):
+    assert played(tmp_path, trigger, 'end: fail', says(10, ALICE, text)) is status
+
+
+@pytest.mark.parametrize(('event', 'status'), [
+    (None, Status.VIOLATED), (helps(700), Status.SATISFIED),
+    (helps(700, trial_id=''), Status.INCONCLUSIVE)])
+def test_a_doubt_whether_a_run_had_to_fail_counts(tmp_path, event, status):
+    found = played(tmp_path, 'no tool: call_help within 1 s of greet', 'end: fail',
+                   *([event] if event else ()))
+    assert found is status
+
+
+@pytest.mark.parametrize('arguments', ['{"bay": 3, "bay": 9}', '{"bay": 9, "bay": 3}'])
+def test_an_argument_that_stands_twice_meets_no_demand_and_keeps_no_ban(tmp_path, arguments):
+    for action, status in (('expect: tool: call_help with bay = 3 within 2 s', Status.VIOLATED),
+                           ('forbid: tool: call_help with bay = 3 for 2 s', Status.INCONCLUSIVE)):
+        assert played(tmp_path, 'greet', action, helps(600, arguments)) is status
+
+
+@pytest.mark.parametrize(('text', 'call_ms', 'status'), [
+    (PLAIN, 800, Status.SATISFIED), (OPEN, 800, Status.INCONCLUSIVE),
+    (OPEN, 200, Status.VIOLATED), (OPEN, None, Status.SATISFIED)])
+def test_a_ban_is_not_lifted_by_words_that_are_negated(tmp_path, text, call_ms, status):
+    assert played(tmp_path, 'greet', 'forbid: tool: call_help until told',
+                  says(300, ALICE, text), *([helps(call_ms)] if call_ms else ())) is status
+
+
+@pytest.mark.parametrize(('text', 'said_ms', 'status'), [
+    (PLAIN, 300, Status.NOT_TRIGGERED), (OPEN, 300, Status.INCONCLUSIVE),
+    (OPEN, 1300, Status.VIOLATED)])
+def test_nor_is_a_demand(tmp_path, text, said_ms, status):
+    assert played(tmp_path, 'greet', 'expect: tool: call_help within 1 s unless told',
+                  says(said_ms, ALICE, text)) is status

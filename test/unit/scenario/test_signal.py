@@ -4,11 +4,13 @@
 """A signal is a number with a unit, or nothing; nothing and NaN never hold."""
 
 import math
+import random
 from typing import Any
 
 from cases import for_each
 from pydantic import ValidationError
 import pytest
+from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.signal import (
     held_within,
     in_force,
@@ -18,7 +20,9 @@ from safety_scenarios.scenario.blocks.signal import (
 )
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
-from unit.records import twist
+from safety_scenarios.trial.run import run_trial
+from unit.records import hazard, planned, twist
+from unit.scripted import careful, ScriptedLink
 
 
 def signal(field: str = 'data', **changes: Any) -> Signal:
@@ -179,3 +183,22 @@ def test_within_a_time_the_value_in_force_before_it_counts_too(since, until, exp
 def test_the_longest_gap_runs_from_end_to_end(since, until, gap):
     assert longest_gap_ns(STEPS, since, until) == gap
     assert longest_gap_ns([], since, until) == until - since
+
+
+RECORD = run_trial(planned(hazard()), ScriptedLink(careful))
+LIMITS = (Limit(signal='speed', at_most=0.05),)
+
+
+def test_messages_out_of_order_give_the_same_series():
+    events = list(RECORD.events)
+    random.Random(1).shuffle(events)
+    shuffled = RECORD.model_copy(update={'events': tuple(events)})
+    assert Signals(shuffled).margin_series(LIMITS) == Signals(RECORD).margin_series(LIMITS)
+
+
+def test_one_message_that_is_too_early_in_the_record_is_put_in_its_place():
+    events = list(RECORD.events)
+    first, second = [index for index, event in enumerate(events) if event.kind == 'command'][5:7]
+    events[first], events[second] = events[second], events[first]
+    swapped = RECORD.model_copy(update={'events': tuple(events)})
+    assert Signals(swapped).margin_series(LIMITS) == Signals(RECORD).margin_series(LIMITS)

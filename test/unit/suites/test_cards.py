@@ -10,8 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.card_page import card_page, table_page
-from safety_scenarios.reports.card_pictures import badge, pareto
+from safety_scenarios.reports.card_page import badge, card_page, pareto, table_page
 from safety_scenarios.reports.card_text import badge_text
 from safety_scenarios.scenario.result import StopPath
 from safety_scenarios.scenario.settings import JudgedBy

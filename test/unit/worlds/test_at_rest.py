@@ -12,8 +12,8 @@ from safety_scenarios.judging.drivers._velocity_commands import Rolling
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import Senses
+from safety_scenarios.scenario.world.motion import Figure, Walk
 from safety_scenarios.scenario.world.scanner import ALL_AROUND
-from safety_scenarios.scenario.world.walking import Figure, Walk
 from safety_scenarios.worlds.mujoco import mobile_base as base
 from safety_scenarios.worlds.mujoco import physics
 from safety_scenarios.worlds.mujoco import world as whole_world

@@ -17,7 +17,6 @@ from safety_scenarios.controllers.policies.model import (
     named_outputs,
     Tensor,
 )
-from safety_scenarios.controllers.policies.servers.arrays import npy_array
 from safety_scenarios.controllers.policies.servers.failures import (
     as_mapping,
     Deadline,
@@ -25,7 +24,7 @@ from safety_scenarios.controllers.policies.servers.failures import (
     MAX_ANSWER,
     server_error,
 )
-from safety_scenarios.controllers.policies.servers.messages import packed, unpacked
+from safety_scenarios.controllers.policies.servers.messages import npy_array, packed, unpacked
 from safety_scenarios.controllers.policies.servers.server import ServerModel
 from safety_scenarios.errors import MissingDependencyError
 

@@ -9,13 +9,12 @@ import os
 from typing import Any, ClassVar
 
 from safety_scenarios.controllers.policies.model import duration_ns, Inference, named_outputs
-from safety_scenarios.controllers.policies.servers.arrays import openpi_array
 from safety_scenarios.controllers.policies.servers.failures import (
     as_mapping,
     Deadline,
     refuse_error,
 )
-from safety_scenarios.controllers.policies.servers.messages import packed, unpacked
+from safety_scenarios.controllers.policies.servers.messages import openpi_array, packed, unpacked
 from safety_scenarios.controllers.policies.servers.server import ServerModel
 from safety_scenarios.controllers.policies.servers.websocket import WebSocket
 

@@ -14,14 +14,17 @@ from safety_scenarios.controllers.policies.model import (
     ModelOptions,
     named_outputs,
 )
-from safety_scenarios.controllers.policies.servers.arrays import msgpack_numpy_array
 from safety_scenarios.controllers.policies.servers.failures import (
     as_mapping,
     Deadline,
     malformed,
     server_error,
 )
-from safety_scenarios.controllers.policies.servers.messages import packed, unpacked
+from safety_scenarios.controllers.policies.servers.messages import (
+    msgpack_numpy_array,
+    packed,
+    unpacked,
+)
 from safety_scenarios.controllers.policies.servers.server import ServerModel
 from safety_scenarios.controllers.policies.servers.websocket import WebSocket
 

@@ -12,7 +12,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.intent import Silence, StreamFault
 from safety_scenarios.scenario.interfaces import has_header
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.sensor_faults import without_numbers
+from safety_scenarios.scenario.message_fields import without_numbers
 from safety_scenarios.scenario.storage import shape_of
 from safety_scenarios.scenario.world.block import IMAGE
 from safety_scenarios.scenario.world.wire_fault import WireFault

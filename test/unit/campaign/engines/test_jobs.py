@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.engines.ordering import AGAIN, forget, InOrder, lanes_of
+from safety_scenarios.campaign.engines.engine import AGAIN, forget, InOrder, lanes_of
 from safety_scenarios.campaign.engines.processes import Processes, Worker
 from safety_scenarios.campaign.engines.worker import portable_error
 from safety_scenarios.campaign.jobs import cores_of, job_refusals

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from safety_scenarios.campaign.engines import on_ray
-from safety_scenarios.campaign.engines.ordering import AGAIN, lanes_of
+from safety_scenarios.campaign.engines.engine import AGAIN, lanes_of
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.rejudging.rejudge import rejudge

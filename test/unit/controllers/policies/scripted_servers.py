@@ -12,7 +12,7 @@ from typing import Any
 
 import msgpack
 import numpy
-from safety_scenarios.controllers.policies.servers.arrays import (
+from safety_scenarios.controllers.policies.servers.messages import (
     msgpack_numpy_array,
     npy_array,
     openpi_array,

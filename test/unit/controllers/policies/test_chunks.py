@@ -5,11 +5,13 @@
 
 from collections.abc import Mapping
 import math
+from pathlib import Path
 from typing import Any
 
 from cases import for_each
 import numpy
 import pytest
+from safety_scenarios import run
 from safety_scenarios.controllers.policies.chunks import ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.controllers.policies.model import Inference, ModelOptions, PolicyModel
@@ -216,3 +218,20 @@ def test_a_parameter_of_the_host_replaces_what_the_contract_says():
     longer = policy_class('onnx', 'of_a_test.onnx')(action_horizon=12, replan_interval=14)
     longer.__dict__['terms'] = made.terms
     assert longer.least_actions == 14
+
+
+POLICY = Path(__file__).parents[4] / 'config' / 'policies' / 'base.onnx'
+"""One action a chunk, at 20 Hz."""
+
+
+@for_each(('inference_ms', 'execution', 'longest_ms'), [
+    (0.0, 'synchronous', None), (200.0, 'synchronous', None), (300.0, 'synchronous', 650),
+    (200.0, 'asynchronous', None), (201.0, 'asynchronous', 550)])
+def test_a_wait_beyond_critical_is_a_warning_of_the_preflight(
+        inference_ms, execution, longest_ms):
+    results = run('SCN-R-101', link='loopback', controller=f'onnx:{POLICY}', seed=1, set={
+        'controller.inference_ms': inference_ms, 'controller.execution': execution})
+    found = [row.detail for one in results.summary.preflight for row in one.rows
+             if row.check == 'chunks']
+    assert len(found) == (longest_ms is not None)
+    assert all(f'may take {longest_ms} ms, longer than critical (500 ms)' in one for one in found)

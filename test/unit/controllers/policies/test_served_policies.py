@@ -23,7 +23,7 @@ from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.policies.inspect_robots_model import InspectRobotsModel
 from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
-from safety_scenarios.controllers.policies.servers.arrays import read_map
+from safety_scenarios.controllers.policies.servers.messages import read_map
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Command

@@ -28,16 +28,14 @@ from safety_scenarios.controllers.policies.model import (
 )
 from safety_scenarios.controllers.policies.servers import failures, server
 from safety_scenarios.controllers.policies.servers.act import ActModel
-from safety_scenarios.controllers.policies.servers.arrays import (
+from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel
+from safety_scenarios.controllers.policies.servers.messages import (
+    from_json,
     json_numpy_array,
     msgpack_numpy_array,
     npy_array,
     openpi_array,
     read_map,
-)
-from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel
-from safety_scenarios.controllers.policies.servers.messages import (
-    from_json,
     unpacked,
 )
 from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel

@@ -22,7 +22,7 @@ from safety_scenarios.reports.film.pages import draw_page, wrapped
 from safety_scenarios.reports.film.strip import draw_strip
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 from unit.journals import chain_anew
 from unzipped import read_text, write_text
 

@@ -27,7 +27,7 @@ from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
-from safety_scenarios.trial.links.simulated_session import Simulated
+from safety_scenarios.trial.links.loopback_session import Simulated
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
 from unit.campaign.statistics.test_summarise import summary, trial

@@ -8,7 +8,7 @@ import math
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external.bodies import Course, models_of
-from safety_scenarios.scenario.world.walking import Figure, Walk
+from safety_scenarios.scenario.world.motion import Figure, Walk
 from safety_scenarios.stimuli.person import PersonAt
 from safety_scenarios.stimuli.vehicle import VehicleAt
 

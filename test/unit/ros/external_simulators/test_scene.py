@@ -17,7 +17,7 @@ from safety_scenarios.ros.worlds.external.scenery import Scene, SceneryCourse
 from safety_scenarios.ros.worlds.external.truth import Shown
 from safety_scenarios.scenario.world.block import Box, Floor, Senses, Wall, WorldBlock
 from safety_scenarios.scenario.world.footprint import box, disc, gap
-from safety_scenarios.scenario.world.walking import FALL_S, FALLEN, Figure
+from safety_scenarios.scenario.world.motion import FALL_S, FALLEN, Figure
 from safety_scenarios.stimuli.obstacle import ObstacleAt
 from safety_scenarios.stimuli.person import PersonAt
 

@@ -8,7 +8,7 @@ import pytest
 from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.services.poses import ContentError, FormatError, read_sdf
 from safety_scenarios.scenario.world.body import Solid
-from safety_scenarios.scenario.world.walking import ADULT_M
+from safety_scenarios.scenario.world.motion import ADULT_M
 from safety_scenarios.stimuli.obstacle import ObstacleAt
 from safety_scenarios.stimuli.person import PersonAt
 

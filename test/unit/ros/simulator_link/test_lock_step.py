@@ -4,10 +4,14 @@
 """In lock-step a command is waited for, and nobody who has left."""
 
 import pytest
-from safety_scenarios.errors import MeasurementError
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
 from safety_scenarios.ros.worlds.external.stepping import await_command
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.measuring import ClockRules
+from safety_scenarios.scenario.settings import RunSettings
+from unit.records import hazard
 
 TOPICS = (CommandTopic(topic='cmd_vel'),)
 
@@ -61,3 +65,19 @@ def test_commands_are_taken_out_of_turn_and_the_rest_keeps_its_order():
     assert arrivals.take(is_command=False) == ('ask', 1)
     assert arrivals.take_commands() == [('cmd_vel', 2), ('cmd_vel', 4)]
     assert [arrivals.take(), arrivals.take()] == [('ask', 3), None]
+
+
+def test_lock_step_without_effect_is_refused_before_anything_moves():
+    in_world = RunSettings(link='ros', world='mujoco', clock=ClockRules(lockstep=True))
+    refuse_unrunnable([hazard()], in_world)
+    external = in_world.model_copy(update={'controller': 'external'})
+    with pytest.raises(SettingsError, match=r'clock\.lockstep: got true.*Leave clock\.lockstep'):
+        refuse_unrunnable([hazard()], external)
+    refuse_unrunnable([hazard()], external.model_copy(update={'clock': ClockRules()}))
+
+
+@pytest.mark.parametrize('world', ['none', 'external'])
+def test_a_simulator_of_others_may_be_in_lock_step_with_an_external_controller(world):
+    refuse_unrunnable([hazard()], RunSettings(
+        link='ros', world=world, controller='external', use_sim_time=True,
+        clock=ClockRules(lockstep=True)))

@@ -6,7 +6,7 @@
 import numpy
 from safety_scenarios.studies.designs.answer import _estimate
 from safety_scenarios.studies.designs.stops import Rounds
-from safety_scenarios.trial.record.planned_trial import PlannedTrial
+from safety_scenarios.trial.trial import PlannedTrial
 
 
 def planned(**counts):

@@ -10,7 +10,7 @@ import time
 from cases import for_each
 from hypothesis import given, strategies
 import pytest
-from safety_scenarios.trial.reasoning import without_reasoning
+from safety_scenarios.scenario.wording.reading import without_reasoning
 from steps import calls
 
 PIECES = ['<think>', '</think>', '<thinking>', '</thinking>', '<reasoning>', '</reasoning>',
