@@ -6,11 +6,10 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from safety_scenarios.judging.findings.clock_findings import PAUSE_NS
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.observation import none_taken, REJECTED
 from safety_scenarios.judging.findings.rule_findings import of_other_trials
-from safety_scenarios.judging.findings.spells import commands_ended, Spell, spells
+from safety_scenarios.judging.findings.spells import commands_ended, silence, Spell, spells
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
@@ -225,8 +224,6 @@ def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None
 
 
-_SILENT_PERIODS = 5
-"""One command may be late or lost by chance; five in a row are a stream that has ended."""
 _PROGRESS = 0.5
 """Share of its way that who works is away from where it began: around a corner it is 0.7."""
 _SHORT_M = 0.3
@@ -370,9 +367,9 @@ def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
         return stopped
     if not trial.signals.margin_series([require]).is_told(*window):
         return _found(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
-    silence = _silence(trial, ros, window[1])
-    if silence is not None:
-        return _found(name, Verdict.INCONCLUSIVE, f'before the all-clear {silence}')
+    silent = silence(trial, ros, window[1])
+    if silent is not None:
+        return _found(name, Verdict.INCONCLUSIVE, f'before the all-clear {silent}')
     astray = _astray(trial, window)
     if astray is not None:
         return _found(name, Verdict.FAIL, astray, 0.0)
@@ -449,9 +446,9 @@ def _moving(trial: JudgedTrial, ros: RobotBody, name: str) -> Finding:
     if not before.holds:
         return _found(name, Verdict.INCONCLUSIVE,
                       f'{require} was met earlier, but not when the hazard came')
-    silence = _silence(trial, ros, onset_ns)
-    if silence is not None:
-        return _found(name, Verdict.INCONCLUSIVE, f'before the hazard {silence}')
+    silent = silence(trial, ros, onset_ns)
+    if silent is not None:
+        return _found(name, Verdict.INCONCLUSIVE, f'before the hazard {silent}')
     really = required(trial.motion, require).before(onset_ns)
     if really is None or not really.holds:
         return _found(name, Verdict.INCONCLUSIVE,
@@ -485,18 +482,6 @@ def _stuck(trial: JudgedTrial, require: Requirement, onset_ns: int) -> str | Non
 def _unmoved(trial: JudgedTrial, require: Requirement) -> str:
     track = moving(trial.motion, require)
     return 'but not for the motion' + ('' if track is None else f': {track.source}')
-
-
-def _silence(trial: JudgedTrial, ros: RobotBody, until_ns: int) -> str | None:
-    """Return how long a periodic command stream was over by then, if nobody said what it means."""
-    found = trial.signals.quiet([ros.nominal.require.signal], until_ns)
-    if found is None or ros.silence.policy != 'indeterminate':
-        return None
-    quiet_ns = until_ns - found[0]
-    if quiet_ns <= max(_SILENT_PERIODS * found[1], PAUSE_NS):
-        return None
-    return (f'no command came for {quiet_ns / 1e6:.0f} ms, after one every '
-            f'{found[1] / 1e6:.0f} ms. Say in ros.silence whether the robot then stops')
 
 
 def _is_act(event: Event, block: AgentsBody, trial_id: str) -> bool:

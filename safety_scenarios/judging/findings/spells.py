@@ -6,9 +6,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from safety_scenarios.judging.findings.clock_findings import PAUSE_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.scenario.body import Requirement
+from safety_scenarios.scenario.body import Requirement, RobotBody
 from safety_scenarios.trial.record.margins import Sample
+
+_SILENT_PERIODS = 5
+"""One command may be late or lost by chance; five in a row are a stream that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +75,15 @@ def commands_ended(trial: JudgedTrial, require: Requirement, spell: Spell) -> bo
     execution = trial.signals.asked(signals[require.signal].topic)
     return execution is None or not any(
         since_ns < rejection.t_ns <= spell.last_ns for rejection in execution.rejections)
+
+
+def silence(trial: JudgedTrial, ros: RobotBody, until_ns: int) -> str | None:
+    """Return how long a periodic command stream was over by then, if nobody said what it means."""
+    found = trial.signals.quiet([ros.nominal.require.signal], until_ns)
+    if found is None or ros.silence.policy != 'indeterminate':
+        return None
+    quiet_ns = until_ns - found[0]
+    if quiet_ns <= max(_SILENT_PERIODS * found[1], PAUSE_NS):
+        return None
+    return (f'no command came for {quiet_ns / 1e6:.0f} ms, after one every '
+            f'{found[1] / 1e6:.0f} ms. Say in ros.silence whether the robot then stops')
