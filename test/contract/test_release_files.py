@@ -3,8 +3,10 @@
 
 """What a release has beside the package says what the package is."""
 
+import ast
 from pathlib import Path
 import re
+import runpy
 import shlex
 from xml.etree import ElementTree
 
@@ -13,6 +15,7 @@ import click
 import pytest
 from safety_scenarios import dependencies
 from safety_scenarios.cli.main import command_at
+import setuptools
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +62,21 @@ def test_the_container_has_the_two_commands():
 def test_security_says_how_and_what():
     text = (ROOT / 'SECURITY.md').read_text(encoding='utf-8')
     assert 'package.xml' in text and 'a wrong PASS' in text
+
+
+@pytest.mark.filterwarnings('ignore:pkg_resources:DeprecationWarning')
+def test_every_entry_point_names_what_exists(monkeypatch):
+    """Read from the sources: some import what has an environment of its own, as ARE."""
+    groups = {}
+    monkeypatch.setattr(setuptools, 'setup', lambda **given: groups.update(given['entry_points']))
+    runpy.run_path(str(ROOT / 'setup.py'))
+    assert {'console_scripts', 'are.simulation.scenarios'} <= groups.keys()
+    for line in sum(groups.values(), []):
+        module, _, name = line.partition(' = ')[2].partition(':')
+        path = ROOT.joinpath(*module.split('.')).with_suffix('.py')
+        assert path.is_file(), line
+        defined = {getattr(node, 'name', '') for node in ast.parse(path.read_text()).body}
+        assert not name or name in defined, line
 
 
 KEYS = {
