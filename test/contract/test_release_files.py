@@ -4,10 +4,13 @@
 """What a release has beside the package says what the package is."""
 
 import ast
+import os
 from pathlib import Path
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 from catkin_pkg.changelog import get_changelog_from_path
@@ -77,6 +80,25 @@ def test_every_entry_point_names_what_exists(monkeypatch):
         assert path.is_file(), line
         defined = {getattr(node, 'name', '') for node in ast.parse(path.read_text()).body}
         assert not name or name in defined, line
+
+
+def test_pytest_starts_beside_the_plug_ins_of_a_sourced_ros(tmp_path):
+    """In Jazzy one takes an argument that pytest 9 removed, and the other needs the first."""
+    (tmp_path / 'old_launch.py').write_text(
+        'def pytest_pycollect_makemodule(path, parent): ...\n')
+    (tmp_path / 'old_ros.py').write_text('def pytest_launch_collect_makemodule(path): ...\n')
+    info = tmp_path / 'launch-3.4.dist-info'
+    info.mkdir()
+    (info / 'METADATA').write_text('Metadata-Version: 2.1\nName: launch\nVersion: 3.4\n')
+    (info / 'entry_points.txt').write_text(
+        '[pytest11]\nlaunch_testing = old_launch\nlaunch_ros = old_ros\n')
+    (tmp_path / 'test_it.py').write_text('def test_it(): pass\n')
+    done = subprocess.run(
+        ['make', '--silent', '--file', ROOT / 'Makefile', f'VENV={sys.prefix}',
+         '--eval', 'it: ; $(PYTEST) -q -p no:cacheprovider test_it.py', 'it'],
+        cwd=tmp_path, env={**os.environ, 'ROS_DISTRO': 'jazzy', 'PYTHONPATH': str(tmp_path)},
+        capture_output=True, text=True, timeout=60, check=False)
+    assert '1 passed' in done.stdout, done.stdout + done.stderr
 
 
 KEYS = {
