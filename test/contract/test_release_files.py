@@ -106,10 +106,10 @@ KEYS = {
     'pytest', 'rich', 'scipy', 'typing-extensions', 'yaml'}
 """Of ``rosdep/python.yaml``, behind ``python3-``: each resolves on Ubuntu 24.04 and later."""
 PACKAGES = {
-    'ament_flake8', 'ament_index_python', 'ament_pep257', 'ament_xmllint', 'diagnostic_msgs',
-    'geometry_msgs', 'launch', 'launch_ros', 'lifecycle_msgs', 'nav_msgs', 'rcl_interfaces',
-    'rclpy', 'rosgraph_msgs', 'sensor_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs',
-    'trajectory_msgs'}
+    'action_msgs', 'ament_flake8', 'ament_index_python', 'ament_pep257', 'ament_xmllint',
+    'builtin_interfaces', 'diagnostic_msgs', 'geometry_msgs', 'launch', 'launch_ros',
+    'lifecycle_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy', 'rosgraph_msgs', 'sensor_msgs',
+    'std_msgs', 'std_srvs', 'tf2_msgs', 'trajectory_msgs', 'visualization_msgs'}
 """Of the distributions Jazzy and Kilted."""
 
 
@@ -117,6 +117,20 @@ def test_every_dependency_has_a_key_that_rosdep_resolves():
     needed = {element.text for element in ElementTree.parse(ROOT / 'package.xml').getroot()
               if element.tag.endswith('depend')}
     assert needed == PACKAGES | {f'python3-{key}' for key in KEYS}
+
+
+def test_what_runs_over_ros_depends_on_each_package_of_ros_that_it_uses():
+    """Who installs the Debian package gets nothing that is not named, such as by a test alone."""
+    code = ''.join(path.read_text(encoding='utf-8') for folder in ('safety_scenarios', 'launch')
+                   for path in (ROOT / folder).rglob('*.py'))
+    robots = ''.join((ROOT / 'config' / 'profiles' / f'{name}.yaml').read_text(encoding='utf-8')
+                     for name in ('base', 'arm'))
+    used = {*re.findall(r'^ *(?:from|import) (\w+_(?:msgs|srvs|interfaces)|rclpy|launch(?:_ros)?'
+                        r'|ament_index_python)\b', code, re.MULTILINE),
+            *re.findall(r'(\w+)/msg/', robots)}
+    package = ElementTree.parse(ROOT / 'package.xml').getroot()
+    assert {'rclpy', 'nav_msgs'} <= used <= {element.text for tag in ('depend', 'exec_depend')
+                                             for element in package.iter(tag)}
 
 
 def test_the_build_sees_what_decides_about_the_bundle():
