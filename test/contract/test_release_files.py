@@ -55,6 +55,25 @@ def test_the_action_puts_no_input_into_a_script():
     assert used == set(load('action.yml')['inputs'])
 
 
+def test_the_action_runs_what_stands_on_each_line_of_an_input(tmp_path):
+    """A scenario that is left out would leave the job green."""
+    [run] = [step['run'] for step in load('action.yml')['runs']['steps'] if 'id' in step]
+    program = tmp_path / 'safety-scenarios'
+    program.write_text('#!/bin/sh\necho "$@"\nexit 3\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c', run], capture_output=True,
+        text=True, timeout=60, check=False, env={
+            'PATH': f'{tmp_path}:/usr/bin:/bin', 'SCENARIOS': 'SCN-R-101  SCN-R-102\nmy/*.yaml\n',
+            'ARGUMENTS': '--trials 2\n--seed 7', 'CONTROLLER': 'my_pkg.policy:Policy',
+            'LINK': 'loopback', 'OUTPUT': 'a b', 'GITHUB_OUTPUT': str(tmp_path / 'output')})
+    assert done.stdout == (
+        'run SCN-R-101 SCN-R-102 my/*.yaml --controller my_pkg.policy:Policy --link loopback '
+        '--output a b --junit a b.junit.xml --trials 2 --seed 7\n'), done.stderr
+    assert done.returncode == 3
+    assert (tmp_path / 'output').read_text() == 'exit-code=3\n'
+
+
 def test_the_container_has_the_two_commands():
     text = (ROOT / 'Containerfile').read_text(encoding='utf-8')
     targets = re.findall(r'^([a-z]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE)
