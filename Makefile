@@ -19,6 +19,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 UV := $(if $(ROS_DISTRO),false,$(BIN)/python -m uv pip install --quiet --compile-bytecode)
 PINS := test/constraints.txt $(if $(ROS_DISTRO),,test/constraints-numpy.txt)
 PYTEST := $(BIN)/python -m pytest
+# launch_testing and launch_ros of ROS install plug-ins that pytest 9 refuses to start with; no test of ours needs them.
+ifdef ROS_DISTRO
+export PYTEST_ADDOPTS += -p no:launch_testing -p no:launch_ros
+endif
 # First what computes, then what measures exactly, last what else talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
 # One of the second kind that a busy machine has kept from its messages is tried once more: they are named at the end, and the last line counts them.
 DDS := test/ros test/contract/test_are_calls.py test/contract/test_noble.py

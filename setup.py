@@ -158,10 +158,10 @@ setup(
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
         *(f'{node} = {NAME}.ros.nodes.{node}:main' for node in NODES),
-        f'safety-scenarios-are-run = {NAME}.are.commands:run',
-        f'safety-scenarios-are-benchmark = {NAME}.are.commands:benchmark'],
+        f'safety-scenarios-are-run = {NAME}.are.app.register:run',
+        f'safety-scenarios-are-benchmark = {NAME}.are.app.register:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
         'ros2cli.command': [f'scenarios = {NAME}.ros.scenarios_command:ScenariosCommand'],
         'inspect_ai': [f'{NAME} = {NAME}.inspect_tasks.tasks'],
-        'are.simulation.scenarios': [f'{NAME} = {NAME}.are.register:register']},
+        'are.simulation.scenarios': [f'{NAME} = {NAME}.are.app.register:register']},
 )
