@@ -77,7 +77,7 @@ def test_text_is_read_as_the_model_of_the_controller_wants_it(text, name, value)
     (['cuont=3'], r'^controller\.cuont: got an unknown parameter, expected one of colour, count, '
                   r"extra, flag, gains\.p, .*Did you mean 'count'\?$"),
     (['count'], r'^controller\.count: got no value, expected controller\.KEY=VALUE$'),
-    (['count=10'], r'^controller\.count: got 10, expected: .*less than or equal to 9$'),
+    (['count=10'], r'^controller\.count: got 10, expected at most 9$'),
     (['count=1.5'], r'^controller\.count: got 1\.5, expected: .*valid integer'),
     (['count=many'], r"^controller\.count: got 'many', expected: .*valid integer$"),
     (['ratio=NaN'], r'^controller\.ratio: got nan, expected: .*finite number$'),
