@@ -122,7 +122,8 @@ def test_the_last_stimulus_leaves_with_the_request_to_stop_after_every_wrong_one
         assert stopped_by(request(label='shutdown'))[0]
         assert running.wait(20) == 3
     printed = (tmp_path / 'log').read_text()
-    assert printed.count('transition 255 is refused') == 6, printed
+    assert 6 in (printed.count('transition 255 is refused'),
+                 printed.count('No transition matching 255')), printed  # since Kilted
 
 
 class Busy(LifecycleNode):
