@@ -36,7 +36,7 @@ FILE = Path(__file__).parents[1] / 'data' / 'monitor_base.yaml'
 ROBOT = Path(__file__).with_name('operated_robot.py')
 FAST = 'slow enough'
 NEVER_NS = 10**18
-UDP = {PROFILES: str(FILE.with_name('udp_only.xml')),
+UDP = {**dict.fromkeys(PROFILES, str(FILE.with_name('udp_only.xml'))),
        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT'}
 """Shared memory leaves no packets to count."""
 
