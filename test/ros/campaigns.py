@@ -31,9 +31,7 @@ DRIVEN = frozenset(re.search(r'\nid: (.*)\n', path.read_text(encoding='utf-8'))[
 BEDSIDE = ('SCN-C-101', 'SCN-C-D-101')
 """In words, a hazard and its benign variant: over DDS the others differ in their text alone."""
 FAULTY = Path(__file__).with_name('faulty_controller.py')
-PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
-"""What names a file for Fast DDS: the first until Jazzy; where it counts since, it is warned of."""
-SOON = dict.fromkeys(PROFILES, str(Path(QUICK).with_name('soon_discovered.xml')))
+SOON = {'FASTRTPS_DEFAULT_PROFILES_FILE': str(Path(QUICK).with_name('soon_discovered.xml'))}
 """Of each process of a test, so that two of them meet at once and not within three seconds."""
 COMMAND = Path(sys.executable).with_name('safety-scenarios')
 

@@ -15,8 +15,7 @@ def end(host: int) -> SimpleNamespace:
 @pytest.fixture
 def one_host(monkeypatch):
     hosts = pytest.importorskip('safety_scenarios.ros.link.clock')
-    for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE',
-                 'FASTDDS_DEFAULT_PROFILES_FILE'):
+    for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE'):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(hosts, 'get_rmw_implementation_identifier', lambda: 'rmw_fastrtps_cpp')
     return hosts.one_host

@@ -19,7 +19,7 @@ import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros.campaigns import environment, PROFILES
+from ros.campaigns import environment
 from ros.rtps import Sent, Wire
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.formats.loading import load_scenario
@@ -36,7 +36,7 @@ FILE = Path(__file__).parents[1] / 'data' / 'monitor_base.yaml'
 ROBOT = Path(__file__).with_name('operated_robot.py')
 FAST = 'slow enough'
 NEVER_NS = 10**18
-UDP = {**dict.fromkeys(PROFILES, str(FILE.with_name('udp_only.xml'))),
+UDP = {'FASTRTPS_DEFAULT_PROFILES_FILE': str(FILE.with_name('udp_only.xml')),
        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SYSTEM_DEFAULT'}
 """Shared memory leaves no packets to count."""
 
