@@ -136,8 +136,9 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
         return
     read, can = found
     if kind == 'fresh' and kind_of(ros.robot).drives and not any(
-            getattr(one, 'kind', '') == kind and one.signal in ros.signals
-            and not is_turning(ros.signals[one.signal]) for one in ros.invariants):
+            getattr(one, 'kind', '') == kind
+            and (other := by_name(ros, getattr(one, 'signal', None))) is not None
+            and not is_turning(other[0]) for one in ros.invariants):
         yield Remark('L217', scenario, (*path, 'signal'), (
             f'got {name!r}, a rate of turn, and no check of this kind reads the speed along the '
             f'way: a base that drives straight on is not seen. Name that speed'))
