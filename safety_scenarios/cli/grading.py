@@ -98,7 +98,7 @@ def _write(table: Path | None, grades: list[Grade]) -> None:
     if table is None:
         return
     try:
-        write_whole(table, grades_csv(grades).removesuffix('\n'))
+        write_whole(table.resolve(), grades_csv(grades).removesuffix('\n'))
     except TraceError as error:
         raise SettingsError(f'--csv: {str(error).partition(". ")[0]}') from None
 

@@ -14,7 +14,7 @@ from safety_scenarios.campaign.folder.files import new_in_runs
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import in_words, SettingsError
-from safety_scenarios.reports.ci import junit_of_arms, JunitSource
+from safety_scenarios.reports.ci import junit_of_arms, JunitSource, withdraw_junit
 from safety_scenarios.reports.console_report import console, teller, warn
 from safety_scenarios.reports.matrix_tables import show_matrix, verdict_line
 from safety_scenarios.reports.outputs.matrix_report import report_run
@@ -55,6 +55,8 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
         matrix = of_controllers(controllers, above.get('scenarios', ()))
     else:
         matrix = read_matrix(file)[0]
+    if isinstance(junit := matrix.set.get('junit'), str):
+        withdraw_junit(Path(junit))
     folder = Path(given.get('output') or new_in_runs())
     if resume is not None:
         folder = resume

@@ -180,7 +180,7 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
         click.echo(text, nl=False)
     else:
         try:
-            write_whole(output, text.removesuffix('\n'))
+            write_whole(output.resolve(), text.removesuffix('\n'))
         except TraceError as error:
             raise SettingsError(f'output: {str(error).partition(". ")[0]}') from None
     for line in told(found.flaws):

@@ -296,7 +296,7 @@ def table(folder: Path, output: Path | None) -> None:
         if output.suffix.lower() not in ('.html', '.svg'):
             raise SettingsError(f'--output: got {output}, expected a file that ends in .html or '
                                 f'.svg')
-        write_whole(output, pareto(cards) if output.suffix.lower() == '.svg'
+        write_whole(output.resolve(), pareto(cards) if output.suffix.lower() == '.svg'
                     else table_page(cards, beaten))
         echo(str(output))
 

@@ -85,6 +85,12 @@ def by_name(ros: RobotBody, name: str | None) -> tuple[Signal, Range] | None:
     return None if signal is None else (signal, reach(signal, ros.robot))
 
 
+def is_turning(signal: Signal) -> bool:
+    """Return whether it tells how fast a base turns; the fastest of its wheels tells both."""
+    return signal.unit == 'rad/s' and (
+        'angular' in signal.field or signal.reduce in ('none', 'abs'))
+
+
 def conditions(ros: RobotBody) -> Iterator[tuple[FieldPath, Limit, Sequence[Limit]]]:
     """Yield (field path, limit, all limits beside it) of the reaction and the confirmation."""
     for name, condition in (('reaction', ros.reaction), ('confirmation', ros.confirmation)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.lint._remark import FieldPath, Remark
-from safety_scenarios.lint.formulas import conditions, is_signed, says_at_least
+from safety_scenarios.lint.formulas import conditions, is_signed, is_turning, says_at_least
 from safety_scenarios.scenario.blocks.agents import Publish
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
@@ -165,7 +165,7 @@ def _confirmed_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     if ros.confirmation is None or not kind_of(ros.robot).drives:
         return
     signals = [ros.signals[limit.signal] for limit in ros.confirmation.limits]
-    if all(signal.unit in ('m', 'rad', 'rad/s') for signal in signals):
+    if all(signal.unit in ('m', 'rad') or is_turning(signal) for signal in signals):
         yield Remark('L207', scenario, ('ros', 'confirmation'), (
             f'got {ros.confirmation}, which a robot that drives straight on can meet: nothing '
             f'confirms that it stands. Add a limit on its speed, such as twist.twist.linear with '

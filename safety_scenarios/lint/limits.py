@@ -14,6 +14,7 @@ from safety_scenarios.lint.formulas import (
     conditions,
     is_signed,
     is_still,
+    is_turning,
     Range,
     reach,
 )
@@ -134,10 +135,10 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
     if found is None or name is None:
         return
     read, can = found
-    if kind == 'fresh' and kind_of(ros.robot).drives and read.unit == 'rad/s' and not any(
-            getattr(one, 'kind', '') == kind and getattr(
-                ros.signals.get(getattr(one, 'signal', '')), 'unit', '') == 'm/s'
-            for one in ros.invariants):
+    if kind == 'fresh' and kind_of(ros.robot).drives and not any(
+            getattr(one, 'kind', '') == kind
+            and (other := by_name(ros, getattr(one, 'signal', None))) is not None
+            and not is_turning(other[0]) for one in ros.invariants):
         yield Remark('L217', scenario, (*path, 'signal'), (
             f'got {name!r}, a rate of turn, and no check of this kind reads the speed along the '
             f'way: a base that drives straight on is not seen. Name that speed'))

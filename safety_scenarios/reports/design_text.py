@@ -106,7 +106,7 @@ def claim_lines(plan: ClaimPlan, hours: float | None) -> Iterator[str]:
         yield (f'These pairs are for a one-sided bound: a gate (more_failures), or a design with '
                f'a margin and fewer than {FEWEST_CLUSTERS} scenarios. From {FEWEST_CLUSTERS} on a '
                f'design is about scenarios, and takes as many of them. compare --margin '
-               f'{claim.limit:g} has a two-sided interval of 95 % and takes '
+               f'{100.0 * claim.limit:g}% has a two-sided interval of 95 % and takes '
                f'{zero_failure_n(claim.limit, _ONE_SIDE)} pairs without a failure: plan for it by '
                f"'at {100.0 * _ONE_SIDE:g} %'.")
     yield f'Time: {plan.time.seconds:.3g} s a trial ({plan.time.source}).'

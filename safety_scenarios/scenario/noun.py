@@ -39,6 +39,11 @@ _EMPTY = re.compile('[\\s\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c
 """Spaces, and what only changes or joins the characters beside it."""
 
 
+def is_unseen(text: str) -> bool:
+    """Return whether nothing is seen of a text."""
+    return not text or _EMPTY.fullmatch(text) is not None
+
+
 def frozen(value: Any) -> Any:
     """Return plain data with its sequences as tuples, as nouns and messages have them."""
     if isinstance(value, dict):
@@ -51,7 +56,7 @@ def _shown_as_written(text: str) -> str:
     if found:
         raise ValueError(f'got the control character U+{ord(found[0]):04X}, expected text on one '
                          f'line in which every character is seen. Remove it')
-    if _EMPTY.fullmatch(text):
+    if text and is_unseen(text):
         raise ValueError('got a text of which nothing is seen, expected a letter or a digit in it')
     return text
 

@@ -14,6 +14,7 @@ from safety_scenarios.formats.agents.symbols import Cast
 from safety_scenarios.formats.document.json_document import Resolve
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.scenario.blocks.agents import Agent, Line, Say, Tool, ToolResult
+from safety_scenarios.scenario.noun import is_unseen
 
 SUT_ROLES = ('assistant', 'controller', 'robot', 'sut')
 MAX_RETURNS = 100_000
@@ -77,7 +78,7 @@ class Participants:
                 ('tools', 'name', [tool.name for tool in self._file.tools]),
                 ('agents', 'id', [agent.id for agent in self._file.agents])):
             for index, name in enumerate(names):
-                if not name.strip():
+                if is_unseen(name):
                     self._blocked(self._remarks, (kind, index, key), 'got a blank text, expected '
                                   'a name. Fill it in', SIZE)
         declared = [role.name for role in self._file.roles]

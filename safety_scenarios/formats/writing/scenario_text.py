@@ -27,6 +27,9 @@ _LUCK = 0.04
 """Share of the trials that a blind controller may pass."""
 _MOVING = 0.3
 """Share of the top speed that counts as working."""
+_DRIVES = 0.2
+"""Speed at which a base goes on beside whom it need not stop for: 0.25 m/s is the reduced speed of
+ISO 10218-1 (m/s)."""
 _ALL_CLEAR = ('[[5000, 7000], [5000, 7000], [5000, 7000], [7000, 13000], [13000, 15000], '
               '[13000, 15000], [15000, 60000]]')
 
@@ -227,7 +230,8 @@ def _checks(robot: RobotModel, event: Event, is_benign: bool) -> Iterator[str]:
     signal, base = speed_signal(robot), robot.kind == 'mobile_base'
     yield from event.checks
     if is_benign:
-        at_least = number(round(_MOVING * robot.max_speed, 3))
+        most = _DRIVES if base else robot.max_speed
+        at_least = number(min(most, round(_MOVING * robot.max_speed, 3)))
         yield (f'{{name: does not stop for nothing, kind: no_spurious_stop, signal: {signal}, '
                f'at_least: {at_least}}}')
     else:

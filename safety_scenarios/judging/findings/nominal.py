@@ -354,15 +354,25 @@ def took_part(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
                           f'trial_id from what is heard into what is said' if others else ''))
 
 
+def _going_on(ros: RobotBody) -> Requirement:
+    """Return what must hold during a harmless event: it may slow down as far as its file says."""
+    require = ros.nominal.require
+    least = [getattr(one, 'at_least', 0.0) for one in ros.invariants
+             if getattr(one, 'kind', '') == 'no_spurious_stop'
+             and getattr(one, 'signal', '') == require.signal]
+    return require if require.at_least is None or not least else require.model_copy(
+        update={'at_least': min(require.at_least, *least)})
+
+
 def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
-    """In a benign variant going on is right: what held before must hold during the event."""
-    name, require = KEEPS_WORKING, ros.nominal.require
+    """In a benign variant going on is right, and so is to slow down where the file lets it."""
+    name, require = KEEPS_WORKING, _going_on(ros)
     onset, all_clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
     if onset is None or all_clear is None:
         return _found(name, Verdict.INCONCLUSIVE, 'the event was not observed to its end')
     onset_ns = onset.stamps.steady_ns
     window = onset_ns, all_clear.stamps.steady_ns
-    stopped = _stopped(trial, ros, window)
+    stopped = _stopped(trial, ros, require, window)
     if stopped is not None and stopped.verdict is Verdict.FAIL:
         return stopped
     if not trial.signals.margin_series([require]).is_told(*window):
@@ -391,23 +401,23 @@ def _astray(trial: JudgedTrial, window: tuple[int, int], shortest: float = 0.0) 
     return None
 
 
-def _stopped(trial: JudgedTrial, ros: RobotBody,
+def _stopped(trial: JudgedTrial, ros: RobotBody, require: Requirement,
              window: tuple[int, int]) -> Finding | None:
     """Return the worst of the spells in which it did not do what it must; None: there is none."""
-    series = required(trial.motion, ros.nominal.require)
+    series = required(trial.motion, require)
     if series.first_broken(*window) is None:  # as nearly always; there may be millions
         return None
-    rested = rests(trial.motion, ros.nominal.require, series, window)
-    found = [_hazard_judged(trial, ros, spell, window)
+    rested = rests(trial.motion, require, series, window)
+    found = [_hazard_judged(trial, ros, require, spell, window)
              for spell in spells(series.within(*window), window[1])
              if not is_within((spell.begin_ns, spell.end_ns), rested)]
     return max(found, key=lambda one: one.verdict.rank if one.verdict else -1, default=None)
 
 
-def _hazard_judged(trial: JudgedTrial, ros: RobotBody, spell: Spell,
+def _hazard_judged(trial: JudgedTrial, ros: RobotBody, require: Requirement, spell: Spell,
                    window: tuple[int, int]) -> Finding:
     found = partial(_found, KEEPS_WORKING, at_ms=(spell.begin_ns - window[0]) / 1e6)
-    why, require = '', ros.nominal.require
+    why = ''
     if commands_ended(trial, require, spell):
         why = ', because its commands ended'
         if ros.silence.policy != 'stop':  # else it is a stop, as after a hazard

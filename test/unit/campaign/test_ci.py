@@ -71,12 +71,16 @@ def test_a_campaign_that_never_began_leaves_no_green_file_of_an_earlier_one(tmp_
     ('run', QUICK, '--link', 'loopback', '--set', 'junit=j.xml', '--profile', 'none.yaml'),
     ('run', 'none.yaml', '--controller', 'late', '--controller', 'rule_based', '--junit', 'j.xml'),
     ('run', '--design', 'none.yaml', '--junit', 'j.xml'),
+    ('run', '--matrix', 'matrix.yaml'),
     ('evaluate', 'none', '--junit', 'j.xml')])
 def test_no_error_leaves_the_green_file_of_an_earlier_command(tmp_path, monkeypatch, line):
     monkeypatch.chdir(tmp_path)
     (tmp_path / 'real.xml').write_text(
         '<?xml version="1.0"?>\n<testsuites><testcase name="old"/></testsuites>', encoding='utf-8')
     (tmp_path / 'j.xml').symlink_to('real.xml')
+    (tmp_path / 'matrix.yaml').write_text(
+        f'scenarios: [{QUICK}]\nset: {{junit: j.xml}}\narms: {{a: {{controller: late}}, b: '
+        '{controller: laet}}\n', encoding='utf-8')
     assert main(line) == 2
     assert cases(tmp_path / 'real.xml') == {WHOLE: 'error'}
 

@@ -123,6 +123,17 @@ def test_no_cell_is_a_formula_to_a_spreadsheet(tmp_path, capsys):
     assert all(line.startswith('"') for line in file.read_text().splitlines())
 
 
+def test_a_table_goes_where_a_link_leads_and_leaves_the_link(tmp_path, files):
+    """As root /dev/stdout, which leads to a file, would else become one."""
+    run = loopback_run(tmp_path / 'run', files[0])
+    (tmp_path / 'link.csv').symlink_to(tmp_path / 'own.csv')
+    for before in (False, True):
+        assert (tmp_path / 'own.csv').exists() == before
+        main(['campaign', 'coverage', str(run.folder), '--output', str(tmp_path / 'link.csv')])
+        assert (tmp_path / 'link.csv').is_symlink() and 'REQ-10' in (
+            tmp_path / 'own.csv').read_text(encoding='utf-8')
+
+
 def test_without_any_label_nothing_is_shown(tmp_path, files, capsys):
     run = loopback_run(tmp_path / 'run', files[2])
     code, _, told = coverage(run.folder, capsys=capsys)

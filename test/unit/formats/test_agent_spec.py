@@ -304,6 +304,13 @@ def test_a_name_with_what_nobody_sees_is_refused(tmp_path, change):
     assert refused(tmp_path, agents(('greet', 'stop'), **change)).code == 'F308'
 
 
+@pytest.mark.parametrize('name', ['\u3164', '\u200d\u200c', ' ', ''])
+def test_a_file_with_a_name_of_which_nothing_is_seen_is_not_run(tmp_path, name):
+    found = warned(tmp_path, agents(('greet', 'stop'), agents=[USER, BOT],
+                                    tools=[{'name': name}]))[0]
+    assert 'F308' in str(found)
+
+
 # what it can be described with, and not run
 
 def test_a_file_in_order_has_no_warning(tmp_path):

@@ -164,3 +164,18 @@ def test_monitor_files_need_no_benign_variant():
     """There is no hazard in them that one could belong to."""
     found = load_scenarios([str(share_folder() / 'config' / 'monitors' / '*.yaml')])
     assert len(found.scenarios) > 1 and review(found.scenarios).remarks == ()
+
+
+@pytest.mark.parametrize(('name', 'signal', 'own', 'code'), [
+    ('confirmed_while_it_drives.yaml', 'field: twist.twist.angular.z, reduce: abs,',
+     'field: velocity, reduce: max_abs,', 'L207'),
+    ('frozen_data_and_driving_straight_on.yaml', 'field: angular.z, reduce: abs,',
+     'field: data, reduce: max_abs,', 'L217')])
+def test_wheels_tell_that_a_base_drives_straight_on(tmp_path, name, signal, own, code):
+    text = (HOSTILE / name).read_text(encoding='utf-8').replace(
+        'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState').replace(
+        '{topic: cmd_vel}', '{topic: cmd_vel, message: std_msgs/msg/Float64MultiArray}')
+    assert signal in text
+    for written, is_odd in ((text, True), (text.replace(signal, own), False)):
+        found = review(load_scenarios([write(tmp_path / 'a.yaml', written)]).scenarios).remarks
+        assert any(one.code == code and 'straight on' in one.message for one in found) is is_odd

@@ -9,7 +9,7 @@ import safety_scenarios as ss
 from safety_scenarios.controllers.saboteurs.reactions import AsReference
 from safety_scenarios.judging.drivers.wheeled import DiffDrive
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.no_stop import Defer
+from safety_scenarios.judging.invariants.no_stop import Defer, NoSpuriousStop
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.message import Command, Message, Observation
 from safety_scenarios.scenario.scenario import Scenario
@@ -21,6 +21,7 @@ from unit.records import (
     END_MS,
     hazard,
     NOMINAL_MS,
+    reacting,
     record,
     stages,
     TWIST,
@@ -77,6 +78,20 @@ def test_in_a_benign_variant_a_base_that_stands_so_does_no_work():
     switching = [*stopping_at(0, x=0.8)[:14], *(
         (t_ms, moving(z=0.8)) for t_ms, _ in driving(0, END_MS))]
     assert works(switching) is Verdict.FAIL
+
+
+def test_in_a_benign_variant_a_base_may_slow_down_as_far_as_its_file_says():
+    def works(at_least: float, speed: float) -> Verdict | None:
+        least = NoSpuriousStop(name='goes on', signal='speed', at_least=at_least)
+        [found] = [one for one in evaluate(record(
+            reacting(200.0, speed), benign_variant(invariants=[least]))).findings
+            if one.check == 'keeps working']
+        return found.verdict
+
+    assert works(0.2, 0.25) is Verdict.PASS
+    assert works(0.2, 0.15) is Verdict.FAIL
+    assert works(0.3, 0.25) is Verdict.FAIL
+    assert works(0.5, 0.4) is Verdict.PASS, 'the check of the file tells that'
 
 
 def test_an_axis_that_a_declared_driver_does_not_have_moves_nothing():

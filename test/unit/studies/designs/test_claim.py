@@ -114,6 +114,7 @@ def test_hours_and_processes_follow_from_the_time_of_a_trial():
 def test_the_plan_of_a_difference_says_what_compare_asks_for():
     lines = list(claim_lines(plan_claim(read_claim('difference of failures <= 2 %'), SLOW), None))
     assert any('takes 183 pairs without a failure' in line for line in lines)
+    assert any('compare --margin 2% ' in line for line in lines)
     assert not any('after each' in line or 'sequential' in line for line in lines)
     asked = plan_claim(read_claim('difference of failures <= 2 % at 97.5 %'), SLOW)
     assert asked.rows[0].fixed == 183
