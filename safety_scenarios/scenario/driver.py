@@ -143,6 +143,11 @@ class DriverPlugin(Noun):
         """Whether its axes are joints and not those of a base."""
         return False
 
+    @property
+    def lenient(self) -> 'DriverPlugin':
+        """Return the driver of its kind that rejects least: on humble."""
+        return self.model_copy(update={'distro': 'humble'})
+
     def may_reject(self, interface: str) -> bool:
         """Return whether it may refuse a command of this type; else nobody need ask it."""
         return True

@@ -28,6 +28,12 @@ class ByInterface(DriverPlugin):
     choices: Mapping[str, DriverPlugin]
     """Interface type to its driver."""
 
+    @property
+    def lenient(self) -> 'ByInterface':
+        """Return that of each type."""
+        return self.model_copy(update={'choices': {
+            interface: driver.lenient for interface, driver in self.choices.items()}})
+
     def may_reject(self, interface: str) -> bool:
         """Return whether the driver of this type may."""
         return interface in self.choices and self.choices[interface].may_reject(interface)

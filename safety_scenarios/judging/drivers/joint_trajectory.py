@@ -71,6 +71,14 @@ class JointTrajectory(DriverPlugin):
         """Whether its axes are joints: yes."""
         return True
 
+    @property
+    def lenient(self) -> 'JointTrajectory':
+        """Return one that takes whatever a parameter lets it take."""
+        return self.model_copy(update={
+            'distro': 'humble', 'allow_partial_joints_goal': True,
+            'allow_integration_in_goal_trajectories': True,
+            'allow_nonzero_velocity_at_trajectory_end': True})
+
     def follow(self, start: Start) -> 'Follower':
         """Return where the joints are, command by command."""
         return _Controller(self, start)

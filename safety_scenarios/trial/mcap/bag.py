@@ -16,6 +16,7 @@ also by how much the recorder's clock may have been set back, where one topic la
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 import math
 from operator import itemgetter
 from pathlib import Path
@@ -45,6 +46,8 @@ _ONSET = re.compile(r'([^:\s]{1,200}):([^:<>=\s]{1,200})(?::([a-z_]{1,20}))?\s{0
 _SAME_CLOCK_NS = 1_000_000_000
 """Headers that are all farther than this from the recorder's time are of another clock."""
 _CLOCK, _CLOCK_TYPE = '/clock', 'rosgraph_msgs/msg/Clock'
+_SILENT_NS = 1_000_000_000
+"""Nothing tells the pace of a simulation that has published no time for longer."""
 _LONG_AGO_NS = 10**17
 """1973: no clock of a computer says less, but simulated time does."""
 
@@ -186,8 +189,15 @@ def _with_clock(events: Sequence[Event], ticks: Sequence[tuple[int, int]]) -> Se
                 text=f'{_CLOCK} went back by {back_ns / 1e6:.1f} ms. Was the simulation reset, or '
                      f'did two nodes publish it?'))
     first, *others = events
-    told = [event for event in told
-            if first.stamps.steady_ns <= event.stamps.steady_ns <= others[-1].stamps.steady_ns]
+    from_ns, until_ns = first.stamps.steady_ns, others[-1].stamps.steady_ns
+    told = [event for event in told if from_ns <= event.stamps.steady_ns <= until_ns]
+    for earlier_ns, later_ns in pairwise((from_ns, *(
+            event.stamps.steady_ns for event in told if event.kind == 'clock'), until_ns)):
+        if later_ns - earlier_ns > _SILENT_NS:
+            told.append(Event(
+                kind='fault', name=ClockError.__name__, stamps=_stamps(later_ns),
+                text=f'{_CLOCK} was silent for {(later_ns - earlier_ns) / 1e9:.1f} s, expected '
+                     f'at most {_SILENT_NS / 1e9:g} s. Record all of it'))
     return [event.model_copy(update={'stamps': event.stamps.model_copy(update={
         'ros_ns': ticks[max(0, bisect_right(at_ns, event.stamps.steady_ns) - 1)][1]})})
         for event in (first, *sorted([*told, *others], key=lambda one: one.stamps.steady_ns))]

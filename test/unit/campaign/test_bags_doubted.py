@@ -401,6 +401,15 @@ def test_a_bag_of_a_simulated_robot_is_judged_by_both_times(tmp_path, factor, ba
     assert {one.check for one in result.findings} >= ({told} if told else set())
 
 
+@pytest.mark.parametrize(('begin_ms', 'end_ms'), [
+    (0, ONSET_MS - 100), (ONSET_MS + 500, END_MS), (0, 10)])
+def test_a_clock_that_was_not_recorded_all_the_time_tells_no_pace(tmp_path, begin_ms, end_ms):
+    ticks = [tick(t_ms, 1000 + t_ms) for t_ms in range(begin_ms, end_ms, 5)]
+    result = judged(write(tmp_path / 'a.mcap', sorted([*heard(450), *ticks], key=itemgetter(0))))
+    assert {one.check for one in result.findings} >= {'the clock can be trusted'}
+    assert reaction(result).verdict is None and '/clock was silent for' in result.reason
+
+
 def test_a_recorder_that_took_its_times_from_a_simulator_tells_no_latency(tmp_path):
     begin_ms = 5000 - BEGIN_MS
     sent = [one._replace(t_ms=begin_ms + one.t_ms) for one in heard(100)]

@@ -155,6 +155,32 @@ def test_a_driver_that_is_only_assumed_makes_no_hazard_missed(is_assumed, judged
     assert {one.verdict for one in found.findings if one.kind in ('latency', 'stop')} == {judged}
 
 
+@pytest.mark.parametrize(('message', 'judged'), [
+    ('message: trajectory_msgs/msg/JointTrajectory', Verdict.INCONCLUSIVE),
+    ('driver: {kind: joint_trajectory}', Verdict.PASS)])
+def test_a_trajectory_that_another_driver_of_an_arm_takes_keeps_no_limit(tmp_path, message,
+                                                                         judged):
+    """It asks for 9 rad/s and ends while it moves, which one on humble takes."""
+    found = run(changed(ARM, tmp_path, (
+        'message: trajectory_msgs/msg/JointTrajectory}]', message + '}]')), 'stop_trajectory', 0)
+    place = found.events.index(found.of_kind('command')[6])
+    event = found.events[place]
+    data, joints = event.message.data, len(event.message.data['joint_names'])
+    fast = event.message.model_copy(update={'data': {**data, 'points': [{
+        **data['points'][-1], 'positions': [1.0] * joints, 'velocities': [9.0] * joints,
+        'accelerations': [], 'time_from_start': {'sec': 0, 'nanosec': 200_000_000}}]}})
+    result = evaluate(found.model_copy(update={'events': (
+        *found.events[:place], event.model_copy(update={'message': fast}),
+        *found.events[place + 1:])}))
+    [limit] = [one for one in result.findings if one.check == 'no joint above its speed limit']
+    assert limit.verdict is judged, limit.reason
+
+
+def test_of_a_topic_of_any_type_each_driver_is_lenient():
+    wheels = ByInterface(assumed=True, choices={'wheels': DiffDrive(assumed=True)})
+    assert [one.distro for one in wheels.lenient.choices.values()] == ['humble']
+
+
 def test_a_rejected_command_is_not_in_the_values_of_a_signal():
     record = run(load_scenario(str(ARRAYS)), 'short_array', 0)
     assert {value for _, value in Signals(record).values('joint_speed')} == {0.4}

@@ -107,8 +107,8 @@ class ByService:
         if not asked:
             response.message = 'got an answer that nobody has asked for, expected none now'
             return response
-        self._answer = request.data is True
-        response.message = f'{asked}: {"confirmed" if request.data else "refused"}'
+        self._answer = request.data is True and self._answer is not False
+        response.message = f'{asked}: {"confirmed" if self._answer else "refused"}'
         return response
 
 

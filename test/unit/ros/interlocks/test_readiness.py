@@ -67,6 +67,15 @@ def test_a_service_takes_an_answer_only_after_the_question_and_says_for_what():
     assert asker.answer() is None
 
 
+def test_a_yes_right_after_a_no_of_the_operator_confirms_nothing():
+    """Both may come before the answer is looked at, as from two people."""
+    asker = ByService('/hil/confirm', Confirmation().refuse)
+    asker.ask('S')
+    told = [asker.called(said(data=is_yes), said()).message for is_yes in (True, False, True)]
+    assert told == ['S: confirmed', 'S: refused', 'S: refused']
+    assert asker.answer() is False
+
+
 def test_a_plan_confirms_what_it_lists_and_nothing_else():
     asker = ByPlan(['S'])
     asker.ask('S')
