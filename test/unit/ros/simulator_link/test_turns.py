@@ -100,7 +100,7 @@ def test_beside_somebody_who_computes_between_decisions_real_time_passes():
         assert late.done_ns - early.done_ns >= 0.9 * (late.effect_ns - early.effect_ns)
 
 
-@pytest.mark.parametrize(('before_s', 'after_s'), [(0.3, 0.0), (0.0, 0.3)])
+@pytest.mark.parametrize(('before_s', 'after_s'), [(0.6, 0.0), (0.0, 0.6)])
 def test_who_computes_beside_is_not_charged_for_a_simulator_that_stood_still(before_s, after_s):
     """Nobody asked it for a step, before the turn or when that had ended."""
     controller = Controller(beside="the thread 'x'")
@@ -112,7 +112,7 @@ def test_who_computes_beside_is_not_charged_for_a_simulator_that_stood_still(bef
     time.sleep(after_s)
     assert not turns.await_real_time(100 * MS, 105 * MS)
     decided, = turns.decided()
-    assert decided.effect_ns < 200 * MS
+    assert decided.effect_ns < 500 * MS
 
 
 def test_a_turn_that_got_lost_is_given_again_beside_who_computes_on(monkeypatch):
