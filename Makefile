@@ -24,9 +24,10 @@ ifdef ROS_DISTRO
 export PYTEST_ADDOPTS += -p no:launch_testing -p no:launch_ros
 endif
 # First what computes, then what measures exactly, last what else talks DDS (test/alone.py). A file is what a worker gets, the slow ones first (test/order.py).
-# One of the second kind that a busy machine has kept from its messages is tried once more: they are named at the end, and the last line counts them.
+# One that a busy machine has made late is tried once more: they are named at the end, and the last line counts them.
 DDS := test/ros test/contract/test_are_calls.py test/contract/test_noble.py
 BESIDE := $(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder
+AGAIN := --reruns 1 -r sR
 
 export AMENT_PREFIX_PATH := $(abspath $(VENV))$(if $(AMENT_PREFIX_PATH),:$(AMENT_PREFIX_PATH))
 
@@ -49,9 +50,9 @@ eval: $(STAMP)
 	-$(BIN)/safety-scenarios compare runs/$(NOW)/rule_based runs/$(NOW)/learned
 
 test: prepared
-	$(BESIDE) -m 'not alone'
-	$(PYTEST) -m exact --reruns 1 -r sR test/ros
-	$(BESIDE) -n 3 -m 'alone and not exact' --reruns 1 -r sR $(DDS)
+	$(BESIDE) -m 'not alone' $(AGAIN)
+	$(PYTEST) -m exact $(AGAIN) test/ros
+	$(BESIDE) -n 3 -m 'alone and not exact' $(AGAIN) $(DDS)
 
 check: $(STAMP)-test lint
 	$(BESIDE) -m 'not alone and not environment and not slow and not linter'
