@@ -89,7 +89,7 @@ def test_make_test_runs_the_two_calls_on_everything():
     makefile = (ROOT / 'Makefile').read_text()
     [recipe] = re.findall(r'^test: .*\n((?:\t.*\n)+)', makefile, re.MULTILINE)
     call = re.compile(r"\t\$\((?:BESIDE|PYTEST)\)(?: -n 3)? -m ('.*'|\w+)"
-                      r'(?: --reruns 1 -r sR (.*))?')
+                      r' \$\(AGAIN\)(?: (.*))?')
     calls = [call.fullmatch(line) for line in recipe.splitlines()]
     assert [(found[1].strip("'"), found[2]) for found in calls] == [
         (CALLS[0], None), ('exact', f'test/{alone.MEASURES}'),
