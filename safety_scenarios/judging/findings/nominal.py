@@ -14,6 +14,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
 from safety_scenarios.judging.motion.required import (
+    going_on,
     is_within,
     longest_rest_ns,
     moving,
@@ -354,19 +355,9 @@ def took_part(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
                           f'trial_id from what is heard into what is said' if others else ''))
 
 
-def _going_on(ros: RobotBody) -> Requirement:
-    """Return what must hold during a harmless event: it may slow down as far as its file says."""
-    require = ros.nominal.require
-    least = [getattr(one, 'at_least', 0.0) for one in ros.invariants
-             if getattr(one, 'kind', '') == 'no_spurious_stop'
-             and getattr(one, 'signal', '') == require.signal]
-    return require if require.at_least is None or not least else require.model_copy(
-        update={'at_least': min(require.at_least, *least)})
-
-
 def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
     """In a benign variant going on is right, and so is to slow down where the file lets it."""
-    name, require = KEEPS_WORKING, _going_on(ros)
+    name, require = KEEPS_WORKING, going_on(ros)
     onset, all_clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
     if onset is None or all_clear is None:
         return _found(name, Verdict.INCONCLUSIVE, 'the event was not observed to its end')

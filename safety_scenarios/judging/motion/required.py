@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.track import Floats, Track
 from safety_scenarios.scenario.blocks.signal import Held, Limit
+from safety_scenarios.scenario.body import Requirement, RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.record.margins import MarginSeries
 
@@ -20,6 +21,9 @@ _MOVING_SHARE = 0.5
 """A driver that is declared may limit and ramp: so much of what is required it must execute."""
 _ROUNDING = 1e-9
 """Share of a limit that sums of squares may be off."""
+_GOES_ON_SHARE = 1 / 3
+"""Of the speed that is required before an event: who is slower in it creeps, whatever a file lets
+pass."""
 
 
 def required(motion: Motion, limit: Limit) -> MarginSeries:
@@ -39,6 +43,16 @@ def required(motion: Motion, limit: Limit) -> MarginSeries:
     shown = track.linear if signal.speed == 'm/s' else numpy.abs(track.velocity[:, 2])
     return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
         shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
+
+
+def going_on(ros: RobotBody) -> Requirement:
+    """Return what must hold in a harmless event: it may slow down where the file lets it."""
+    require = ros.nominal.require
+    least = [getattr(one, 'at_least', 0.0) for one in ros.invariants
+             if getattr(one, 'kind', '') == 'no_spurious_stop'
+             and getattr(one, 'signal', '') == require.signal]
+    return require if require.at_least is None or not least else require.model_copy(update={
+        'at_least': max(min(require.at_least, *least), _GOES_ON_SHARE * require.at_least)})
 
 
 def shows(track: Track, speeds: Floats, limit: Limit) -> NDArray[numpy.bool_]:

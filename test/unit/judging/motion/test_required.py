@@ -92,6 +92,7 @@ def test_in_a_benign_variant_a_base_may_slow_down_as_far_as_its_file_says():
     assert works(0.2, 0.15) is Verdict.FAIL
     assert works(0.3, 0.25) is Verdict.FAIL
     assert works(0.5, 0.4) is Verdict.PASS, 'the check of the file tells that'
+    assert works(1e-6, 0.05) is Verdict.FAIL, 'no file lets creeping count as work'
 
 
 def test_an_axis_that_a_declared_driver_does_not_have_moves_nothing():
