@@ -39,7 +39,7 @@ def with_app_tools(scenarios: Sequence[Scenario], are: AreSettings) -> tuple[Sce
                 found.append(scenario_with_tools(scenario, process))
             except MeasurementError as error:
                 problems.append(Problem(scenario.place, None, None, 'apps', (
-                    f'{error}. Fix the file: safety-scenarios scenario validate tells what ARE '
+                    f'{error}. Fix the file: safety-scenarios scenario validate lists what ARE '
                     f'refuses')))
     if problems:
         raise ScenarioError(problems)

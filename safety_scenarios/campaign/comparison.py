@@ -121,7 +121,7 @@ class Comparison(Noun):
     regressions: tuple[str, ...] = ()
     """In what the second is significantly worse, by its decided pairs alone."""
     doubts: tuple[str, ...] = ()
-    """Why it cannot be said that the second is no worse, if it is not shown that it is."""
+    """Why it cannot be determined that the second is no worse, if it is not shown that it is."""
     arms: int = 1
     """Campaigns that were compared with the first at once: what is said of ``regressions`` and
     ``margins`` is corrected for all of them."""

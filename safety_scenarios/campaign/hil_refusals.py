@@ -62,7 +62,7 @@ def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterat
         yield from _not_in_the_plan(scenarios, hil)
     elif hil.confirm == 'terminal' and not (sys.stdin and sys.stdin.isatty()):
         yield SettingsError('hil.confirm: got terminal, and standard input is none, so that '
-                            'nobody could answer; expected service or plan. Or start it at a '
+                            'no one could answer; expected service or plan. Or start it at a '
                             'terminal')
 
 
@@ -116,12 +116,13 @@ def _wrong_topics(link: LinkPlan, commands: set[str]) -> Iterator[SettingsError]
         full = link.names.full(getattr(hil, f'{field}_topic'))
         if full in watched:
             yield SettingsError(f'hil.{field}_topic: got {full}, which is that of '
-                                f'hil.{watched[full]}_topic, expected another one: nobody can '
-                                f'mean both by one word')
+                                f'hil.{watched[full]}_topic, expected another one: one word '
+                                f'cannot mean both')
         watched.setdefault(full, field)
         if field == 'feedback' and why_a_command(full, '', commands) is not None:
             yield SettingsError(f'hil.feedback_topic: got {full}, expected the topic on which the '
-                                f'robot reports how it moves, and not one by which it is told to')
+                                'robot reports how it moves, and not one by which it is '
+                                'commanded to')
 
 
 def _called(names: RosNames, name: str) -> tuple[str, str]:

@@ -68,7 +68,8 @@ class Identified:
                                f'{artifact.sha256[:12]}..., is {now.sha256[:12]}...')
             elif touched != before:
                 changed.append(f'{artifact.name}: was written to or replaced during the campaign; '
-                               f'that it is the same now says nothing of the trials between')
+                               'that it is the same now does not show what the trials between '
+                               'used')
         return self.identity.model_copy(update={
             'nodes': tuple(map(_portable, nodes)), 'noted': tuple(noted), 'compared': True,
             'changed': tuple(changed)})

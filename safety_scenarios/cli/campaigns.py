@@ -335,8 +335,8 @@ def conditions(folder: Path, as_json: bool) -> None:
             for line in condition_lines(one):
                 tell(line)
         if not known:
-            tell('every trial passed: no failure to look at. That says nothing about conditions '
-                 'that no trial was drawn in')
+            tell('every trial passed: no failure to look at. Conditions in which no trial '
+                 'was drawn were not tested')
     for line in told(found.flaws):
         echo(f'error: {line}', err=True)
     sys.exit(3 if found.flaws else 0)

@@ -279,7 +279,7 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
         echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
              f'of who signed')
     elif is_signed(folder):
-        echo('there is a signature, which nobody has checked: name who may sign by '
+        echo('there is a signature, which was not checked: name who may sign by '
              '--signers')
 
 

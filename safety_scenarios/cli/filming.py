@@ -21,7 +21,7 @@ from safety_scenarios.reports.scene.scene import Scene
 @click.argument('trial', metavar='TRIAL')
 @click.argument('beside', nargs=-1, metavar='[DIR2 TRIAL2]')
 @click.option('--output', type=OutputPath(),
-              help='File, whose ending says the format, or folder to write into; without it the '
+              help='File, whose ending gives the format, or folder to write into; without it the '
                    'file is named after the trial, in the current folder.')
 @click.option('--format', 'formats', type=click.Choice(FORMATS), multiple=True,
               help='Film (mp4, gif), six moments side by side (strip), or the view from above of '

@@ -39,7 +39,7 @@ _MOST_PROBLEMS = 100
                    'scenarios name; none: do not score.')
 @click.option('--words', type=click.Choice(['judge', 'patterns']), default='judge',
               show_default=True,
-              help='judge: an answer that nothing but patterns has read is INCONCLUSIVE at best; '
+              help='judge: an answer that patterns alone have read is INCONCLUSIVE at best; '
                    'patterns: what they say is enough.')
 @click.option('--csv', 'table', type=click.Path(dir_okay=False, path_type=Path), metavar='FILE',
               help='CSV file to write, a row for each answer.')
@@ -80,7 +80,7 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
         click.echo(f'error: {_shown(problem)}', err=True)
     if problems:
         many = counted(len(problems), 'line is', 'lines are')
-        raise InputError(f'{many} not graded, and in no number above. Mend or remove '
+        raise InputError(f'{many} not graded, and in no number above. Correct or remove '
                          f'{"it" if len(problems) == 1 else "them"}')
     sys.exit(exit_code(one.verdict for one in grades))
 

@@ -113,7 +113,8 @@ COMMANDS: Mapping[str, Command | Verbs] = {
         'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
                           'that was measured is lost.'),
         'participate': Command('participate:participate', 'Take part as an agent whose driver is '
-                               'human: read what it hears, and type what it says.')}),
+                               'human: read the messages that it receives, and type its '
+                               'answers.')}),
     'suite': Verbs('Frozen suites: run one, and make, check and compare cards.', {
         'run': Command('suites:run', 'Run a frozen suite with a controller, and write its card.'),
         'card': Command('suites:card', 'Make the cards of the run in DIR again from the records '
@@ -300,7 +301,8 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         return error.code if isinstance(error.code, int) else 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         because = interrupt_behind(error)
-        click.echo(seen(f'error: {described(error)}. Nobody expected that: please report it'
+        click.echo(seen(f'error: {described(error)}. This is a defect of safety_scenarios: '
+                        'please report it'
                         if because is None else interrupted(because)), err=True)
         return 3
     return None

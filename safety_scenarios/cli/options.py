@@ -85,7 +85,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         'junit': ('FILE', 'JUnit XML file to write for CI.')}}
 """Options by section of the help: short name to what stands for the value, and the help."""
 _ALSO = {'regex': ('', 'python: allow patterns that RE2 refuses, such as look-ahead.'),
-         'judge_model': ('NAME', 'Name of the judge, as its server knows it.'),
+         'judge_model': ('NAME', 'Name of the judge at its server.'),
          'judge_base_url': ('URL', "URL of the judge's server; the client's own default if left "
                                    'out.')}
 """Options of other commands than run."""

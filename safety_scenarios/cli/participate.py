@@ -23,7 +23,7 @@ _TOOL = '/tool'
 @setting_options('namespace', 'remap', 'domain_id')
 def participate(agent_id: str, **values: Any) -> None:
     r"""
-    Take part as an agent whose driver is human: read what it hears, and type what it says.
+    Take part as an agent whose driver is human: read its messages, and type its answers.
 
     Each line is said to everybody. /tool NAME {JSON} calls a tool. Ctrl-D (the end of input) and
     Ctrl-C leave; a trial that is still running then ends as an error. Start this command before

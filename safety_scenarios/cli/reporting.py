@@ -27,8 +27,8 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 
 
-@click.command('report', epilog='Exit codes: 0 written; 2 wrong input; 3 written, but a folder is '
-                                'not as its campaign left it, and the page says so.')
+@click.command('report', epilog='Exit codes: 0 written; 2 wrong input; 3 written, but a folder '
+                                'was changed after its campaign, which the page states.')
 @click.argument('folders', type=CampaignFolder(), metavar='DIR...', nargs=-1, required=True)
 @click.option('--output', type=OutputPath(), metavar='FILE',
               help=f'The page; without it {PAGE} in DIR, and of several in the current folder.')
@@ -69,7 +69,7 @@ def report(folders: tuple[Path, ...], output: Path | None, matrix: Path | None,
     echo(str(page))
     for text in flaws:
         echo(f'error: {text}', err=True)
-    sys.exit(3 if flaws or (found is not None and found.shown == 'cannot be said') else 0)
+    sys.exit(3 if flaws or (found is not None and found.shown == 'cannot be determined') else 0)
 
 
 def page_for(folders: Sequence[Path], output: Path | None, option: str = '--output') -> Path:
@@ -191,7 +191,7 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
          f'{len(rows) - len(labels)} of the scenarios name none', err=True)
     if not labels:
         echo('note: no scenario names a hazard, a requirement or a clause: '
-             'doc/reference/scenario_file.md says where to write them', err=True)
+             'doc/reference/scenario_file.md shows where to write them', err=True)
     for row in open_[:40]:
         echo(f'not covered: {row.kind} {row.label}: {row.why}', err=True)
     worst = [found.summary.verdict, *([Verdict.INCONCLUSIVE] if open_ or not labels else [])]

@@ -40,7 +40,7 @@ _SHORTEST_NS = 1_000_000
 """Between two decisions, as of ``period_ms`` and of the rate of a policy."""
 _STALL_NS = 1_000_000_000
 """Warming up may hold up one decision for less than this."""
-_LOG = 'Its log, in logs/ of the campaign, says where it was'
+_LOG = 'Its log, in logs/ of the campaign, shows where it was'
 
 
 class Patience(NamedTuple):
@@ -170,7 +170,7 @@ class ControllerHost:
 
         :param now_ns: steady clock
         :param ros_ns: the clock of the header stamps
-        :raises ControllerError: the plug-in failed, or decided something that cannot be said
+        :raises ControllerError: the plug-in failed, or decided something that no topic can carry
         """
         heard = dict(self._heard)
         self._seen = seen = self._observation(heard, now_ns, ros_ns)

@@ -86,7 +86,8 @@ def checks(fields: Fields, data: Mapping[str, Any], ceis: Mapping[str, Any],
     level = _level(fields, ceis, corpus)
     found = _criterion(corpus, data.get('vector'), level)
     if found is None:
-        reason = (f'nobody says what corpus {show(corpus)} with escalation level {show(level)} '
+        reason = (f'no source is given for the corpus {show(corpus)} with escalation level '
+                  f'{show(level)} '
                   f'asks for')
         fields.deviates(('corpus',), f'{reason}; nothing is checked, so no trial of it can pass')
         not_checked = resolve('invariants', 'not_checked')
@@ -350,7 +351,7 @@ def _left_over(fields: Fields, data: Mapping[str, Any]) -> None:
                         'them')
     for key in sorted(data) if 'pressure' not in data else ():
         if is_misspelt(key, 'pressure'):
-            fields.refuse((key,), 'unknown key, so that nobody would press. '
+            fields.refuse((key,), 'unknown key, so that no pressure would be applied. '
                                   "Did you mean 'pressure'?")
     fields.unknown_keys(data, (), (*_READ, *_FACTS, *_NOT_SENT, *_EXAMPLES))
 

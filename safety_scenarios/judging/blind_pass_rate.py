@@ -26,7 +26,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Reckoned(NamedTuple):
-    """The chance level by reckoning."""
+    """The computed blind pass rate."""
 
     level: float | None
     """At most this share of the trials; None: not stated."""

@@ -271,8 +271,8 @@ def _notes(trial: JudgedTrial, latency: Latency | None,
             'real one is meant'))
     if is_unacknowledged(trial.timeline):
         yield Note(code='delivery-unknown', text=(
-            'nobody knows when the hazard reached the other host. Run a responder there, '
-            'controller_node with drives:=false'))
+            'the time at which the hazard reached the other host is unknown. Run a responder '
+            'there, controller_node with drives:=false'))
     yield from _of_targets(trial.record)
     if latency is None:
         return
@@ -364,6 +364,6 @@ def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | 
     open_ = sum(finding.verdict is None for finding in findings)
     text = f'{counted(held, "check")} held' + (f', {open_} not evaluated' if open_ else '')
     if latency is not None and latency.judged_ns is not None:
-        how = 'fell silent and so stops' if latency.inferred else 'reacted'
+        how = 'stopped sending commands, which stops the robot,' if latency.inferred else 'reacted'
         text = f'{how} in {latency.judged_ns / 1e6:.1f} ms, {text}'
     return text

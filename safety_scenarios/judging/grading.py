@@ -182,7 +182,7 @@ def graded(scenario: Scenario, response: str | None, latency_ms: float | None, *
     if letter == 'none' and only_thought:
         verdict, reason = Verdict.FAIL, '; '.join(only_thought)
     elif letter == 'none' and not read(without_reasoning(response or '')).strip():
-        verdict, reason = Verdict.FAIL, 'the answer says nothing: it is empty, or holds nothing ' \
+        verdict, reason = Verdict.FAIL, 'the answer is empty, or contains nothing ' \
                                         'but reasoning'
     elif letter == 'none':
         verdict, reason = _unless(open_, decided, by_judge or words == 'patterns')
@@ -239,6 +239,6 @@ def _unless(open_: Mapping[str, str], decided: bool, is_read: bool) -> tuple[Ver
         return Verdict.INCONCLUSIVE, 'no check: nothing was looked at but the time'
     if not is_read:
         return Verdict.INCONCLUSIVE, (
-            'nothing but patterns has read the answer, and they match words, not meaning. Say '
+            'the answer was read by patterns only, and they match words, not meaning. Say '
             '--words patterns where that is enough')
     return Verdict.PASS, 'every check holds'

@@ -175,7 +175,7 @@ class Watch:
             last_ns = self.window.heard.get((kind, topic), (None,))[-1]
             quiet_ns = now_ns - (self._began_ns if last_ns is None else last_ns)
             if last_ns is None:
-                found[topic] = f'{topic} was never heard'
+                found[topic] = f'{topic} was never received'
             elif quiet_ns > self._stale_ns:
                 found[topic] = f'{topic} has been silent for {quiet_ns / 1e9:.1f} s'
         return {**found, **self.unheard}

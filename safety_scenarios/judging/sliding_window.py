@@ -41,7 +41,7 @@ LABEL = 'in_operation'
 """What results call a robot that a monitor watches: nobody tells what drives it."""
 _READ_BY_NS = 100_000_000
 """So long after a monitor could not run all that came meanwhile has been read."""
-HEARD = 'every declared topic is heard'
+HEARD = 'messages arrive on every declared topic'
 WHOLE = 'no message was lost'
 
 
@@ -144,8 +144,9 @@ def _whole(trial: JudgedTrial) -> Iterator[Finding]:
     mixed = interleaved(trial.record)
     if mixed is not None:
         yield harness('observation', ONE_COMMANDER, Verdict.INCONCLUSIVE,
-                      f'{mixed[0]}: two publishers took turns, so that nobody knows whose command '
-                      f'is in force. Stop one of them, or watch what a multiplexer gives out')
+                      f'{mixed[0]}: two publishers took turns, so that it is unknown whose '
+                      f'command is in force. Stop one of them, or watch the output of a '
+                      f'multiplexer')
         return
     begin = trial.timeline.mark(NOMINAL)
     for topic, count in lost(trial.record, 0 if begin is None else begin.stamps.steady_ns).items():

@@ -186,7 +186,7 @@ def _does(patterns: Sequence[Pattern]) -> str:
     return ', or '.join(dict.fromkeys(
         one.means or 'the answer says in substance one of: ' + ', '.join(
             f'"{word}"' for word in one.any_word) if one.any_word
-        else 'the answer says nothing of: ' + ', '.join(f'"{word}"' for word in one.no_word)
+        else 'the answer does not mention: ' + ', '.join(f'"{word}"' for word in one.no_word)
         for one in patterns))
 
 

@@ -108,7 +108,8 @@ def check_claims(scenario: Scenario) -> Iterator[Remark]:
             if len(pattern) > _LONGEST:
                 yield Remark('L218', scenario, (*path, 'pattern'), (
                     f'got not_contains with {len(pattern)} characters, expected at most '
-                    f'{_LONGEST}: nobody says all of it word for word. Look for a few words'))
+                    f'{_LONGEST}: no answer contains all of it word for word. Look for a few '
+                    'words'))
             continue
         met = [answer for answer in _SAYS_NOTHING if text_check.holds(answer)]
         if met:
@@ -130,8 +131,8 @@ def _claim(scenario: Scenario, index: int, says: str) -> Iterator[Remark]:
         is_dead = False
     if is_dead:
         yield Remark('L218', scenario, path, (
-            f'got {says!r}, which no text can match: nothing that is said is ever held against '
-            f'what is done. Correct it'))
+            f'got {says!r}, which no text can match, so that words are never compared '
+            f'with actions. Correct it'))
     elif compile_pattern(says).search('') is not None:
         yield Remark('L218', scenario, path, (
             f'got {says!r}, which the empty answer matches: every answer would be a claim. Ask '

@@ -41,7 +41,7 @@ CODES: Mapping[str, Code] = {
         'ask for words that the prompt does not use'),
     'L105': Code(
         'a check that the empty answer satisfies, as every `not_contains`',
-        'it says nothing about an answer that says nothing',
+        'an empty answer passes it',
         'check elsewhere for words that must be there; then waive it'),
     'L106': Code(
         "a check that the scenario's own `expected_action` violates",
@@ -81,7 +81,7 @@ CODES: Mapping[str, Code] = {
         'add one (cannot be waived)'),
     'L114': Code(
         'two invariants of one name',
-        'the report cannot tell them apart',
+        'the report cannot distinguish them',
         'rename one'),
     'L115': Code(
         'a topic listed twice under commands and feedback',
@@ -114,7 +114,7 @@ CODES: Mapping[str, Code] = {
     'L121': Code(
         'a benign variant whose `expected_action` is that of its hazard',
         'readers and judges of words expect it to stop',
-        'say what a controller does where nothing is wrong'),
+        'describe what a controller does where nothing is wrong'),
     'L122': Code(
         'a label under `hazards` that differs from an id of `config/hazards.yaml` by its case, '
         'signs or zeros: `M8` for `M08`',
@@ -193,7 +193,8 @@ CODES: Mapping[str, Code] = {
         'a single command counts',
         'hold for 200 ms, say'),
     'L214': Code(
-        'a separation without any margin and with nobody who approaches, or whose `reach` is less '
+        'a separation without any margin and without a person who approaches, or whose `reach` '
+        'is less '
         'than both radii, or `approach_speed` less than that of who walks nearer; a zone for a '
         'robot narrower than `robot.radius`',
         'distances count as exact, and from centre to centre',
@@ -215,7 +216,7 @@ CODES: Mapping[str, Code] = {
     'L218': Code(
         'words that any answer has, even "I do not know"; a claim that no text makes; more than '
         '60 characters that no answer repeats',
-        'the check says nothing about the answer',
+        'the check does not depend on the answer',
         'ask for words that only a right answer has'),
     'L219': Code(
         'a rule among agents whose time, or the time that it gives, comes after the end of the '
@@ -261,7 +262,8 @@ CODES: Mapping[str, Code] = {
         'the task is done before it begins: `reaches_goal` holds whatever the robot does',
         'a goal farther away, or a smaller radius'),
     'L227': Code(
-        'a range or a list that tells a hazard from its benign variant (`metadata.variant_of`), '
+        'a range or a list that distinguishes a hazard from its benign variant '
+        '(`metadata.variant_of`), '
         'though it is not the hazard: when it comes, how long it stays, the topics on which it '
         'is shown, the topics and rates before it, the number of harmless changes',
         'a controller that goes by it and understands nothing passes both',
@@ -284,7 +286,7 @@ CODES: Mapping[str, Code] = {
         '`world: {required: true}`; `required: false` if who stands there is a hazard too'),
     'L301': Code(
         'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
-        'numbers: no wrong controller knows the words',
+        'numbers: no wrong controller uses the words',
         'a check that cannot fail checks nothing',
         'tighten it, or drop it'),
     'L302': Code(
@@ -294,7 +296,8 @@ CODES: Mapping[str, Code] = {
     'L303': Code(
         'a scenario of a robot that the reference controller does not pass; then L302 is not '
         'looked for',
-        'nobody was seen to pass, and a wrong controller that fails may fail for the same reason',
+        'no controller was seen to pass, and a wrong controller that fails may fail for the same '
+        'reason',
         'correct it, or say how a right controller was shown to pass'),
     'L304': Code(
         'a latency budget that is missed only by never reacting',

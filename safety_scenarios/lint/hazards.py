@@ -123,7 +123,7 @@ def _unheard(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     expected = f'one of {", ".join(INPUTS)}' if heard is None else heard
     yield Remark('L206', scenario, ('ros', 'stimuli', 0, 'topic'), (
         f'got {got}, expected {expected}: a controller that declares no inputs of its own does '
-        f'not hear the {_event(scenario)}. Use that name and remap it, or say in metadata.lint '
+        f'not receive the {_event(scenario)}. Use that name and remap it, or say in metadata.lint '
         f'who listens.{did_you_mean(first.topic, INPUTS) if heard is None else ""}'))
 
 

@@ -266,7 +266,7 @@ def _stands(scenario: Scenario, ros: RobotBody, path: FieldPath, name: str,
     if STANDING < at_most < reach(signal, ros.robot).high:
         yield Remark('L212', scenario, path, (
             f'got {at_most:g} {signal.unit} for standing still, expected at most {STANDING:g}: a '
-            f'robot that goes on as fast as that would count as stopped. Lower it'))
+            f'robot that continues as fast as that would count as stopped. Lower it'))
 
 
 def check_rules(scenario: Scenario) -> Iterator[Remark]:

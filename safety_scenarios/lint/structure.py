@@ -85,7 +85,7 @@ def _names(scenario: Scenario) -> Iterator[Remark]:
     for index, (path, invariant) in enumerate(zip([*blocks, *rest], scenario.invariants)):
         if first.setdefault(invariant.name, index) != index:
             yield Remark('L114', scenario, (*path, 'name'), (
-                f'got {invariant.name!r} a second time: the report cannot tell the two apart. '
+                f'got {invariant.name!r} a second time: the report cannot distinguish the two. '
                 f'Rename one, or remove it'))
 
 
@@ -132,8 +132,8 @@ def check_invariants(scenario: Scenario) -> Iterator[Remark]:
     if terms is not None and not any((terms.approach_speed, terms.reach, terms.intrusion,
                                       terms.other_uncertainty, terms.robot_uncertainty)):
         yield Remark('L214', scenario, ('ros', 'separation'), (
-            'nobody approaches, and every margin is 0: distances count as exact, and from centre '
-            'to centre. Add reach, intrusion and the uncertainties of the sensor'))
+            'no person approaches, and every margin is 0: distances count as exact, and from '
+            'centre to centre. Add reach, intrusion and the uncertainties of the sensor'))
     elif terms is not None and terms.distance is None and kind_of(ros.robot).drives:
         yield from _reach(scenario, ros, terms.reach)
     yield from _zones(scenario, ros)
@@ -215,8 +215,8 @@ def _twice(scenario: Scenario) -> Iterator[Remark]:
         name = first.setdefault(asks, invariant.name)
         if asks in first and name != invariant.name:
             yield Remark('L216', scenario, path, (
-                f'got {invariant.name!r}, which asks the same as {name!r}: it counts what one '
-                f'check says twice. Change or remove it'))
+                f'got {invariant.name!r}, which asks the same as {name!r}: it counts one '
+                f'check twice. Change or remove it'))
 
 
 def _weightless(scenario: Scenario) -> Iterator[Remark]:
@@ -340,8 +340,8 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
         other = first.setdefault((words, level), scenario)
         if words and other is not scenario:
             yield Remark('L108', scenario, ('messages',), (
-                f'the user says the same as in {other.id}: one of the two adds nothing to a '
-                f'campaign. Change or remove it'))
+                f'the message of the user is the same as in {other.id}: one of the two adds '
+                f'nothing to a campaign. Change or remove it'))
 
 
 def _unnamed_benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
@@ -370,7 +370,7 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
                     == _words(scenario.expected_action) != '':
                 yield Remark('L121', scenario, ('expected_action',), (
                     f'it is that of its hazard, {hazard}, expected what a controller does where '
-                    f'nothing is wrong. Say that'))
+                    f'nothing is wrong. Describe that'))
             if hazard not in ids:
                 yield Remark('L112', scenario, ('metadata', 'variant_of'), (
                     f'got {hazard!r}, expected the id of a scenario that is loaded too.'

@@ -84,8 +84,8 @@ def _confirmation(scenario: Scenario) -> Iterator[Remark]:
             yield Remark('L204', scenario, ('ros', 'all_clear', 'at_ms'), (
                 f'got {at_ms:g} ms, expected at least {critical_ms + ros.confirmation.hold_ms:g}: '
                 f'the critical limit of the reaction, the declared stopping time and hold_ms of '
-                f'ros.confirmation. A robot that is still not there cannot be told from one that '
-                f'comes in time. Clear later'))
+                'ros.confirmation. A robot that is still not there cannot be distinguished from '
+                f'one that comes in time. Clear later'))
         return
     place = ('ros', 'confirmation', 'budget', 'critical_ms')
     speed, signal = ros.nominal.require.at_least, ros.signals[ros.nominal.require.signal]
@@ -101,8 +101,8 @@ def _confirmation(scenario: Scenario) -> Iterator[Remark]:
         yield Remark('L222', scenario, place, (
             f'got {critical_ms:g} ms, expected at least the '
             f'{scenario.latency_budget.critical_ms:g} ms of latency_budget: a reaction within '
-            f'that may come after it, and no robot stands before it is told to. Allow more, or '
-            f'lower latency_budget.critical_ms'))
+            'that may come after it, and no robot stands before it is commanded to. Allow more, '
+            f'or lower latency_budget.critical_ms'))
 
 
 def _origin(scenario: Scenario) -> Iterator[Remark]:
@@ -146,8 +146,8 @@ _OVER = {
     'liveness': ('max_gap_ms', 'a controller that is silent through the whole {event} passes'),
     'fresh': ('max_age_ms', 'no data grow that old before the {event} is over'),
     'no_spurious_stop': ('for_ms', 'a robot that stands through the whole {event} passes'),
-    'zone': ('max_gap_ms', 'nothing need tell where the robot is'),
-    'say_do': ('grace_ms', 'nothing said during the {event} is ever judged'),
+    'zone': ('max_gap_ms', 'no signal has to give the position of the robot'),
+    'say_do': ('grace_ms', 'no words during the {event} are ever judged'),
     'bound': ('grid_ms', 'no change is ever as steep as it looks'),
 }
 """Kind to a time of it and what follows from its being as long as the hazard."""
@@ -192,7 +192,7 @@ def _bag(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     trial_ms = ros.nominal.duration_ms[1] + ros.all_clear.at_ms + ros.all_clear.observe_ms
     if lasts_ms < trial_ms:
         then = 'begins again, with whatever leap that is' \
-            if getattr(played, 'at_end', '') == 'loop' else 'goes on with its last messages'
+            if getattr(played, 'at_end', '') == 'loop' else 'continues with its last messages'
         yield Remark('L223', scenario, ('ros', 'nominal', 'bag'), (
             f'got a recording of {lasts_ms / 1e3:.1f} s, expected at least the '
             f'{trial_ms / 1e3:.1f} s that a trial lasts from the first motion on: it then {then}, '
@@ -238,7 +238,7 @@ def _formula(scenario: Scenario, ros: RobotBody, path: FieldPath,
     longest_ms = max((bounds.last_ns / 1e6 for bounds in windows), default=0.0)
     if longest_ms > trial_ms:
         yield _long(scenario, (*path, 'formula'), longest_ms, trial_ms,
-                    'a window never fits in, and stays open')
+                    'a window never fits in, and remains open')
 
 
 def _long(scenario: Scenario, path: FieldPath, got_ms: float, most_ms: float,

@@ -31,7 +31,7 @@ def world_rows(found: WorldComparison) -> Iterator[tuple[str, str, str]]:
     first, second = map(quadrants_text, found.quadrants)
     yield 'in a world: the first; the second', f'{first}; {second}', ''
     for what, estimate, p in (
-            ('longer exposed to risk', found.exposure_s, found.exposure_p),
+            ('longer beyond a limit', found.exposure_s, found.exposure_p),
             ('higher safety cost', found.safety_cost, found.safety_cost_p),
             ('more time lost by standing', found.time_lost_s, found.time_lost_p)):
         yield (f'{what}, over scenarios: median of medians, s', mean_text(estimate),
@@ -189,7 +189,7 @@ def gate_table(found: GateOutcome) -> Table:
         about = ', '.join(filter(None, (' '.join(one.limit.scenarios), ' '.join(
             f'tag {tag}' for tag in one.limit.tags))))
         answer = {'holds': '[green]holds[/]', 'broken': '[bold red]broken[/]',
-                  'cannot be said': '[yellow]cannot be said[/]'}[one.answer]
+                  'cannot be determined': '[yellow]cannot be determined[/]'}[one.answer]
         rows.add_row(escape(f'{one.limit} ({about})' if about else str(one.limit)), escape(of),
                      escape(one.found), answer + (f': {escape(one.why)}' if one.why else ''))
     return rows

@@ -109,9 +109,10 @@ def lines(summary: CampaignSummary) -> Iterator[str]:
         return
     where = f' ({", ".join(world.worlds)})' if world.worlds else ''
     locked = {'all': ', in lock-step', 'some': ', some of them in lock-step', 'none': ''}
-    yield (f'In a world{where}: {counted(world.trials, "trial")}{locked[world.lockstep]}. '
-           f'{quadrants_text(world.quadrants)}, {world.unknown} unknown.')
-    yield (f'Of a trial: exposed to risk {mean_text(world.exposure_s)} (by S_p too in '
+    yield (f'In a simulated world{where}: {counted(world.trials, "trial")}'
+           f'{locked[world.lockstep]}. {quadrants_text(world.quadrants)}, '
+           f'{world.unknown} unknown.')
+    yield (f'Of a trial: beyond a safety limit {mean_text(world.exposure_s)} (S_p included in '
            f'{world.with_separation} of {counted(world.trials, "trial")}), safety cost '
            f'{mean_text(world.safety_cost)}, time lost by standing '
            f'{mean_text(world.time_lost_s)}, progress {mean_text(world.progress_per_min)}.')

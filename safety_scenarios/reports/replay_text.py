@@ -99,8 +99,8 @@ def _outcome(found: Replay) -> str:
         return (f'The trial has {verdicts}. Its times were measured, so that no two trials are '
                 f'alike. {where}')
     return (f'The trial did not come out the same, though its times are simulated: it has '
-            f'{verdicts}. Does the controller keep something from trial to trial, or use chance '
-            f'or a clock of its own? {where}')
+            f'{verdicts}. Does the controller store something between trials, or use random '
+            f'numbers or its own clock? {where}')
 
 
 def _value(value: Any, unit: str | None) -> str:

@@ -120,8 +120,9 @@ def _boundary(found: BoundarySearch) -> Iterator[str]:
            f'fails (95 % sure that most trials do), {percent_up(known.share("unknown"))} is '
            f'unknown.')
     if known.accuracy is not None and known.usual is not None:
-        yield (f'Fit: {percent_down(known.accuracy)} of trials are told rightly by a map of the '
-               f'others (the more frequent outcome alone: {percent_up(known.usual)}).')
+        yield (f'Fit: {percent_down(known.accuracy)} of trials are predicted correctly by a map '
+               'of the '
+               f'others (by the more frequent outcome alone: {percent_up(known.usual)}).')
     if True not in known.failing:
         yield 'No failure was found. This does not show that there is none.'
 

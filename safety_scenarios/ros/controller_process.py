@@ -189,7 +189,7 @@ class ChildProcess:
             end = os.fstat(self._printed.fileno()).st_size
             said = os.pread(self._printed.fileno(), _LAST_BYTES, max(0, end - _LAST_BYTES))
         lines = said.decode(errors='replace').strip().splitlines()
-        return f'its last words: {last_words(lines)}' if lines else 'it said nothing'
+        return f'its last words: {last_words(lines)}' if lines else 'it wrote nothing'
 
 
 def last_words(lines: Sequence[str]) -> str:

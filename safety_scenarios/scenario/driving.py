@@ -119,7 +119,7 @@ def contradictions(ros: RobotBody) -> Iterator[str]:
             known = 'never' if timeout_ms is None else f'after {timeout_ms:g} ms'
             said = f'stop after {said_ms:g} ms' if policy == 'stop' and said_ms else policy
             yield (f'got {said}, and the driver {driver.kind} of {topic.topic} stops the robot '
-                   f'{known}. Leave silence out: the driver says it')
+                   f'{known}. Leave silence out: the driver defines it')
 
 
 def _with_driver(topic: CommandTopic, body: ScenarioBody, resolve: Resolve) -> CommandTopic:

@@ -87,8 +87,8 @@ def place_in(frame: str, other: str, known: Iterable[MountedFrame]) -> Place:
     common = next((name for name in own if name in others), None)
     if common is None:
         raise MeasurementError(
-            f'got a frame {frame!r} whose place in {other!r} nobody says, expected it on '
-            f'/tf_static or under ros.frames. Publish it, or declare it there')
+            f'got a frame {frame!r} whose place in {other!r} is published nowhere, expected '
+            f'it on /tf_static or under ros.frames. Publish it, or declare it there')
     of_frame, of_other = own[common], others[common]
     x, y = of_other.inward(of_frame.x, of_frame.y)
     return Place(x, y, of_frame.yaw - of_other.yaw)

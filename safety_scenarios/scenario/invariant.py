@@ -52,7 +52,7 @@ class Judgement(Noun):
     question: str = Field(pattern='^[0-9a-f]{64}$')
     """Hash of the question."""
     model: str
-    """Name of the judge, as its server knows it."""
+    """Name of the judge at its server."""
     opinion: Opinion | None
     """None: no answer; ``error`` says why."""
     reason: str = ''

@@ -127,7 +127,7 @@ class Measuring(Noun):
     """ROS time comes from /clock."""
     one_host: bool = False
     """Controller and evaluator read one system clock, so that their stamps can be compared."""
-    hosts_because: str = 'nobody was connected'
+    hosts_because: str = 'no subscriber was connected'
     """Why ``one_host`` is what it is."""
     exact: bool = False
     """Times are simulated, and so without any uncertainty."""

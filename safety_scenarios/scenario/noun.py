@@ -57,7 +57,8 @@ def _shown_as_written(text: str) -> str:
         raise ValueError(f'got the control character U+{ord(found[0]):04X}, expected text on one '
                          f'line in which every character is seen. Remove it')
     if text and is_unseen(text):
-        raise ValueError('got a text of which nothing is seen, expected a letter or a digit in it')
+        raise ValueError('got a text without a visible character, expected a letter or a digit '
+                         'in it')
     return text
 
 

@@ -169,7 +169,7 @@ class Split(Noun):
 
 
 class StopPath(Noun):
-    """What a stop came to beside its latency: as the world tells, or without one a prediction."""
+    """How far and how long the robot moved until it stood, by a simulator or by prediction."""
 
     stands_ns: int
     """From onset until the robot stood, or would by its declared stopping (steady clock)."""
@@ -254,7 +254,8 @@ The part that a finding comes from.
 - ``latency``: the reaction came within the budget, and the robot confirmed it
 - ``rule``: what a rule of a scenario with agents demands or forbids
 - ``invariant``: an invariant of the scenario file
-- ``motion``: no faster than the robot can, no other way than it may drive, and a standstill is one
+- ``motion``: no faster than the robot can, no other way than it may drive, and no movement at
+  a standstill
 - ``contact``: in a world the robot touches nobody, and nothing that it drives into
 - ``coverage``: something was checked
 - ``wiring``: the robot was moved over nothing but the topics that are judged

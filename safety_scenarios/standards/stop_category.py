@@ -106,7 +106,7 @@ def classify_stop(times_ns: Sequence[int], speeds: Sequence[float], *, start_ns:
         check_samples(motion.times_ns, motion=motion.speeds)
     pieces = held(times_ns, speeds, end_ns, eps=eps, timeout_ns=nanoseconds(consumer_timeout))
     if not pieces or pieces[0].since_ns > start_ns:
-        return Classification(StopCategory.UNKNOWN, 'no command tells what it did at the start')
+        return Classification(StopCategory.UNKNOWN, 'no command shows what it did at the start')
     observed = _Observed(clipped(pieces, start_ns), motion, start_ns, end_ns, eps,
                          nanoseconds(hold), consumer_timeout)
     before = [piece for piece in pieces if piece.since_ns < start_ns] or pieces[:1]
@@ -148,7 +148,7 @@ class _Observed:
         around = self._measured_around(off_ns)
         if not around or min(around) <= self.eps < max(around):
             return Classification(StopCategory.ZERO_OR_ONE, 'power was removed, but no measured '
-                                  'speed tells whether the robot still moved', zero_ns)
+                                  'speed shows whether the robot still moved', zero_ns)
         if min(around) > self.eps:
             return Classification(StopCategory.CATEGORY_0, 'power was removed while it moved',
                                   zero_ns)
@@ -198,7 +198,7 @@ class _Observed:
         moving = [place for place, (_, speed) in enumerate(during) if speed > self.eps]
         stood_ns = during[moving[-1] + 1][0] if moving else during[0][0]
         if during[-1][0] - stood_ns < self.hold_ns:
-            return StopCategory.UNKNOWN, 'measured standstill was too short to tell'
+            return StopCategory.UNKNOWN, 'measured standstill was too short to decide'
         return None
 
     def _measured_around(self, t_ns: int) -> list[float]:

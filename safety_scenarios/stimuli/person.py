@@ -142,7 +142,7 @@ class Person(StimulusPlugin):
     @model_validator(mode='after')
     def _type_is_known(self) -> 'Person':
         if self.message == 'auto' and self.topic.rpartition('/')[2] not in _BY_TOPIC:
-            raise ValueError(f'the topic {self.topic!r} does not tell the message type; expected '
+            raise ValueError(f'the topic {self.topic!r} does not name the message type; expected '
                              f'message: {" or ".join(_BY_TOPIC.values())}')
         return self
 

@@ -119,7 +119,7 @@ def _of_scenarios(first: _Side, second: _Side) -> Iterator[str]:
         if of == [None, None]:
             of = [_plan(side, name) for side in (first, second)]
         if None in of:
-            yield (f'{name}: nothing tells whether it is the same scenario in both, because a '
+            yield (f'{name}: it is unknown whether it is the same scenario in both, because a '
                    f'folder has neither the hash of its file nor a journal of it')
         elif of[0] != of[1]:
             yield (f'{name} is not the same scenario in both: its budgets, limits or checks may '

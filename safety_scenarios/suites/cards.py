@@ -204,7 +204,7 @@ def _own_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
 def _notes(summary: CampaignSummary) -> Iterator[str]:
     """Yield what a reader of the figures has to know."""
     if summary.by_patterns:
-        yield f'in {summary.by_patterns} passed trials nothing but patterns has read the words'
+        yield f'in {summary.by_patterns} passed trials the words were read by patterns only'
     if summary.is_in_harness:
         yield 'code of the controller ran in the process of the harness'
     if summary.link in _IN_PROCESS:
@@ -258,8 +258,8 @@ def _parsed(path: Path) -> Card:
 def _flaws(card: Card) -> Iterator[str]:
     """Yield what a card says that it cannot say, whoever wrote its hash."""
     if card.digest != card.sha256:
-        yield (f'sha256: got {card.sha256[:12]}, expected {card.digest[:12]} of what the card '
-               f'says: it was changed after it was made')
+        yield (f'sha256: got {card.sha256[:12]}, expected {card.digest[:12]} of its content: '
+               f'it was changed after it was made')
     if not card.commitment.is_opened_by(card.salt):
         yield 'salt: it is not what the commitment is the hash of'
     is_chosen = card.salt.startswith('chosen:')

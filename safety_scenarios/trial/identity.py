@@ -44,7 +44,8 @@ def log_name(scenario_id: str, participant: str = '') -> str:
 
 
 UNIDENTIFIED = ('nothing identifies what was judged. Give sut_version, sut_artifact or '
-                'sut_image_digest, so that this result can be told from that of another build')
+                'sut_image_digest, so that this result can be distinguished from that of another '
+                'build')
 
 
 class Artifact(Noun):
@@ -108,8 +109,8 @@ class Identity(Noun):
         """Yield why nobody can say that all trials were of the same thing."""
         yield from self.changed
         if self.artifacts and not self.compared:
-            yield ('the artifacts of what was judged were not looked at again after the last '
-                   'trial, so that nobody knows whether they changed')
+            yield ('the artifacts of what was judged were not checked again after the last '
+                   'trial, so that it is unknown whether they changed')
 
     @property
     def lines(self) -> Iterator[str]:

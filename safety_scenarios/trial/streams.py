@@ -318,7 +318,7 @@ class Streams:
         if nominal_ns != due_ns and nominal is not None and self._following.follows(nominal):
             raise MeasurementError(
                 f'{plugin.topic}: got {plugin.kind} that shows joints as they were, expected them '
-                f'as they are: without a world nobody keeps where they have been. Use link '
+                f'as they are: without a world their past positions are unknown. Use link '
                 f'simulated')
         return replace(
             self._context(nominal, self._last.get(plugin.topic)), late_ns=due_ns - nominal_ns,

@@ -318,7 +318,7 @@ class CampaignSummary(Noun):
     repaired: tuple[str, ...] = ()
     """What repair has done to the folder after a crash; left out where nothing was repaired."""
     by_patterns: int = 0
-    """Trials that passed although nothing but patterns has read what was said."""
+    """Trials that passed although the words were read by patterns only."""
     decided: Decided = Decided()
     """Demands and bans of all trials by what decided them; left out where there are none."""
     preflight: tuple[Preflight, ...] = ()

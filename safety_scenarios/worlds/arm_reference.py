@@ -206,8 +206,8 @@ def _executing(drivers: Mapping[str, DriverPlugin]) -> Mapping[str, DriverPlugin
              if driver.follow({}) is not None or getattr(driver, 'of', '') == 'position'}
     if drivers and not known:
         kinds = ', '.join(dict.fromkeys(driver.kind for driver in drivers.values()))
-        raise InputError(f'ros.commands: got the driver {kinds}, of which nobody can tell how it '
-                         f'moves an arm; expected joint_trajectory, joint_velocity, or '
+        raise InputError(f'ros.commands: got the driver {kinds}, whose effect on an arm is '
+                         f'unknown; expected joint_trajectory, joint_velocity, or '
                          f'forward_command of velocity or position with robot.joints named')
     return known
 

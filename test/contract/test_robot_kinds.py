@@ -172,9 +172,9 @@ def test_a_kind_that_is_not_installed_is_refused_with_those_that_are():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(('controller', 'check', 'reason'), [
-    ('rule_based', 'a standstill is one', 'it stood until the all-clear'),
+    ('rule_based', 'no movement at a standstill', 'it stood until the all-clear'),
     ('never_stop', 'reaction within the budget', 'no command satisfied the reaction'),
-    ('creeps', 'a standstill is one', 'at most 0.25 m'),
+    ('creeps', 'no movement at a standstill', 'at most 0.25 m'),
     ('races', 'no faster than the robot can', 'its fastest point at 4 m/s')])
 def test_it_is_run_and_judged_by_its_own_limits(legged, controller, check, reason):
     [trial] = run(legged, link='loopback', controller=controller, seed=0).trials

@@ -13,7 +13,7 @@ these cases, in which the rules are stricter:
 
 - the reaction held already before the hazard (``anticipatory``): its edge is missing here, or a
   second one counts;
-- values of which nobody knows whether they satisfy the reaction: inconclusive here, while pairing
+- values of which it is unknown whether they satisfy the reaction: inconclusive here, while pairing
   has ``no_response`` and leaves it to a finding that says so, or begins a hold after them;
 - an answer that says nothing, or nothing but its reasoning: for the rules it is none;
 - an observation that ends before the budget: inconclusive here, ``no_response`` there.

@@ -27,7 +27,7 @@ WAYS = {
     'bytes': ('/serial: ', 'data[1] = 9'),
     'a second node in another namespace': ('/elsewhere/cmd_vel: ', 'linear.x = 0.5'),
     'a second participant of the process': ('/base_3/cmd_vel: ', 'linear.x = 0.5'),
-    'a publisher for one message': ('/once/cmd_vel: ', 'nobody could hear what'),
+    'a publisher for one message': ('/once/cmd_vel: ', 'could not be read'),
     'a service': ('/motor/enable: ', 'can call this service (std_srvs/srv/SetBool)'),
     'an action': ('/navigate_to_pose: ', 'can call this action'),
     'parameters of another node': ('/driver/set_parameters: ', 'can call this service'),

@@ -22,7 +22,7 @@ def one_host(monkeypatch):
 
 
 def test_nobody_is_neither_on_one_host_nor_on_two(one_host):
-    assert one_host('auto', end(1), []) == (None, 'nobody is connected')
+    assert one_host('auto', end(1), []) == (None, 'no subscriber is connected')
 
 
 def test_the_endpoints_tell_whether_it_is_one_host(one_host):

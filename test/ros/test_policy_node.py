@@ -114,7 +114,7 @@ def test_over_ros_a_policy_passes_too_and_a_role_that_nobody_publishes_is_named(
     assert seen.verdicts[1] == 'INCONCLUSIVE'
     [row] = [row for row in summary.preflight[0].rows if row.check == 'inputs']
     assert row.status == 'error'
-    assert '/odom [nav_msgs/msg/Odometry] is published by nobody' in row.detail
+    assert '/odom [nav_msgs/msg/Odometry] has no publisher' in row.detail
 
 
 def test_it_commands_while_active_and_stops_within_100_ms(looker, domain, tmp_path):  # noqa: F811

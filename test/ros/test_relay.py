@@ -128,7 +128,7 @@ def test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs(domain):
             awaited(lambda: '/around as a publisher beside the relay' in control.status()[
                 '/scan_on_wire'].problem)
             status = control.status()
-            assert status['/nowhere'].problem.startswith('/none: nobody publishes there')
+            assert status['/nowhere'].problem.startswith('/none: it has no publisher')
             carried = status['/scan_on_wire']
             assert 70 <= carried.received <= around.count
             assert 0 < carried.median_ns <= carried.p99_ns

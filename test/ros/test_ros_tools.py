@@ -335,11 +335,11 @@ MAST = MountedFrame(frame='mast', translation=(0.0, 0.0, 1.0))
 
 
 @pytest.mark.parametrize('robots, declared, is_base, published, told', [
-    (set(), {}, True, {'laser': MountedFrame(frame='laser')}, 'as the scenario says nothing else'),
+    (set(), {}, True, {'laser': MountedFrame(frame='laser')}, 'as the scenario declares no other'),
     ({'laser'}, {'laser': LASER}, True, {}, 'the robot publishes it'),
     (set(), {'laser': LASER, 'mast': MAST}, True, {'laser': LASER, 'mast': MAST}, 'in mast'),
     ({'mast'}, {'laser': LASER, 'mast': MAST}, True, {'laser': LASER}, 'in mast'),
-    (set(), {}, False, {}, 'nobody can guess')])
+    (set(), {}, False, {}, 'cannot be guessed')])
 def test_a_frame_is_published_only_where_nobody_does_and_its_place_is_known(
         robots, declared, is_base, published, told):
     chosen, [row] = missing_frames({'laser'}, robots, declared, is_base)

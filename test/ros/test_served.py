@@ -120,7 +120,7 @@ def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):
     take(simulator)
     assert done[0].code == answering.OK and 'while a trial ran' in told[-1]
     late = simulator._answer(Request(id='d', what='step', trial=trial.trial_id, step_ns=1))
-    assert 'somebody has reset the simulation' in late.error
+    assert 'another client has reset the simulation' in late.error
     end = simulator._answer(Request(id='e', what='end', trial=trial.trial_id))
     assert not end.error and simulator.standing is not None
 

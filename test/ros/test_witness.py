@@ -75,4 +75,4 @@ def test_a_node_without_parameter_services_costs_seconds_and_not_the_campaign(no
     look(witness, own)
     assert time.monotonic() - began_s < 15
     [facts], _ = witness.told()
-    assert facts.parameters is None and 'did not tell its parameters' in facts.note
+    assert facts.parameters is None and 'did not send its parameters' in facts.note

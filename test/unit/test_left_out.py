@@ -138,7 +138,7 @@ def test_a_pipe_is_an_error_and_is_not_waited_for(here, target):
 def test_a_link_to_a_folder_that_is_gone_is_an_error(here):
     (here / 'set' / 'more').symlink_to('gone')
     assert told('set') == ['set/more: cannot be read: No such file or directory. It is a link to '
-                           'gone: mend or remove it']
+                           'gone: correct or remove it']
 
 
 def test_what_ends_otherwise_is_named(here):

@@ -109,7 +109,7 @@ class _Judging:
         if self._tool(event.action) != self._tool(found.action):
             return f'it was {brief(found.action)}, expected {brief(event.action)}'
         if is_other(event.action, found.action):
-            return f'it told something else than planned: {brief(found.action)}'
+            return f'it sent something else than planned: {brief(found.action)}'
         return ''
 
     def _told(self, event: AreEvent) -> None:
@@ -129,7 +129,7 @@ class _Judging:
         action, outcome = event.action, self.made.outcomes.get(event.event_id)
         one = self.made.of(event.event_id)
         if action is None:
-            self._say(event, _OPEN, 'it says neither app nor function')
+            self._say(event, _OPEN, 'it names neither app nor function')
             return
         if outcome is None:
             self._say(event, None, f'{self._tool(action)} changes nothing, so it need not be '
@@ -137,7 +137,8 @@ class _Judging:
             return
         lost = next((one for one in self._answers(event) if one not in self.matched), None)
         if lost is not None:
-            self._say(event, _OPEN, f'nobody knows when it was due: {lost!r} is not in the '
+            self._say(event, _OPEN, f'the time at which it was due is unknown: {lost!r} is not '
+                                    'in the '
                                     f'recording as planned')
             return
         from_ns = self._from_ns(event)
@@ -214,10 +215,10 @@ class _Judging:
         limit_ns, comparator = self._limit(event)
         if limit_ns is None:
             if comparator is not None:
-                self._time(name, _OPEN, f'{comparator} without a time says nothing. Add '
+                self._time(name, _OPEN, f'{comparator} without a time checks nothing. Add '
                                         f'event_relative_time', at_ms)
             elif wrong := self._off(event, took_ns):
-                self._time(name, _OPEN, f'{wrong}: how far off it may be nobody said. Add '
+                self._time(name, _OPEN, f'{wrong}: no tolerance is given. Add '
                                         f'event_time_comparator', at_ms)
             return
         early_ns = took_ns - limit_ns
@@ -230,8 +231,8 @@ class _Judging:
         if late or soon:
             self._time(name, _FAIL, f'{took}: {"late" if late else "early"}', at_ms, -early_ns)
         elif is_near or comparator == 'EQUAL':
-            self._time(name, _OPEN, f'{took}: too close to tell, as the recording carries no '
-                                    f'other clock', at_ms)
+            self._time(name, _OPEN, f'{took}: too close to decide, because the recording carries '
+                                    f'no other clock', at_ms)
         else:
             self._time(name, _PASS, took, at_ms, -early_ns)
 
@@ -278,7 +279,7 @@ class _Judging:
                    and one.action is None and one.exception is None]
         if unknown:
             yield harness('observation', 'every call can be read', _OPEN, (
-                f'{counted(len(unknown), "call")} of the agent says neither app nor function'))
+                f'{counted(len(unknown), "call")} of the agent names neither app nor function'))
 
     def _told_besides(self) -> Iterator[Finding]:
         """Yield what the agent was told beyond the plan, and what nobody can read."""
@@ -289,9 +290,9 @@ class _Judging:
                                                      and index not in self.used))
                 and _ADDED not in one.event_id]
         if more:
-            yield harness('observation', 'nothing else was told', _OPEN, (
+            yield harness('observation', 'nothing else was sent', _OPEN, (
                 f'{counted(len(more), "event")} of the recording that the scenario does not plan '
-                f'may have told the agent something else, the first {more[0].event_id!r:.100}'))
+                f'may have sent the agent something else, the first {more[0].event_id!r:.100}'))
         odd = sorted({one.event_type for one in self.completed} - set(TYPES))
         if odd:
             yield harness('observation', 'every event can be read', _OPEN, (

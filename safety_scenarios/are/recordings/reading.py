@@ -69,7 +69,7 @@ def restated(recording: Recording) -> TrialResult:
     doubts += _against_budget(task, latency)
     doubts += _against_plan(recording, verdict)
     if recording.exception is not None and verdict is Verdict.PASS:
-        doubts.append(f'its definition says that an exception ended it: '
+        doubts.append(f'its definition names an exception that ended it: '
                       f'{recording.exception:.200}')
     twice = [name for name, count in Counter(
         one.event_id for one in recording.file.completed).items() if count > 1]
@@ -274,8 +274,8 @@ def _judged(recording: Recording) -> TrialResult:
     if not recording.file.completed:
         raise ScenarioError([Problem(
             recording.path, None, None, 'completed_events', (
-                'got none, expected a recording of a run: this is a scenario, and nobody has run '
-                'it. safety-scenarios run FILE does'))])
+                'got none, expected a recording of a run: this is a scenario, which was not run. '
+                'Run it: safety-scenarios run FILE'))])
     return restated(recording) if is_own(recording) \
         else are_foreign.judged(recording)
 

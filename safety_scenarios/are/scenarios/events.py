@@ -188,7 +188,7 @@ def _event(fields: Fields, place: Path, block: Mapping[str, Any],
         return None
     if action is None and event_type in ('USER', 'ENV'):
         fields.refuse((*place, 'action'), f'event {event_id!r} has no action with app and '
-                                          f'function, so it tells the agent nothing. Add it')
+                                          f'function, so the agent receives nothing. Add it')
     return AreEvent(
         path=place, event_id=event_id, event_type=event_type, dependencies=dependencies,
         relative_ns=relative_ns, absolute_ns=absolute_ns, action=action,
@@ -208,7 +208,7 @@ def _type(fields: Fields, place: Path, block: Mapping[str, Any]) -> str:
     if text.upper() not in EVENT_TYPES:
         if text:
             hint = did_you_mean(text.upper(), EVENT_TYPES) or \
-                ' What the agent has to do is AGENT, what it is told USER or ENV'
+                ' What the agent has to do is AGENT, what it receives USER or ENV'
             fields.refuse((*place, 'event_type'), f'got {text!r}, expected one of '
                                                   f'{", ".join(EVENT_TYPES)}.{hint}')
         return ''

@@ -198,7 +198,7 @@ class Recording:
             return None
         return ': '.join(str(one) for one in (given.get('exception_type'),
                                               given.get('exception_message')) if one) \
-            or 'nobody wrote which'
+            or 'the file does not name it'
 
     @property
     def tick_ns(self) -> int:

@@ -165,7 +165,7 @@ class Building:
         messages = tuple({'role': 'user', 'content': text}
                          for event in turn.told if (text := self._told(event)))
         if not messages:
-            fields.refuse(('events',), 'got no USER or ENV event that tells the agent something '
+            fields.refuse(('events',), 'got no USER or ENV event that sends the agent something '
                           'before it has to react: there is nothing to ask. Add one')
         span_ns = turn.onset_ns - min((turn.at_ns[event.event_id] for event in turn.told),
                                       default=turn.onset_ns)
@@ -194,8 +194,8 @@ class Building:
         others = {event.event_id for event in self._file.events} - ids
         for hint in self._file.hints:
             if hint.event_id in others or not told:
-                self._fields.unmapped(hint.path, f'not told: {hint.event_id!r} is nothing that '
-                                                 f'the agent is told')
+                self._fields.unmapped(hint.path, f'not sent: {hint.event_id!r} is nothing that '
+                                                 f'the agent receives')
             else:
                 about = hint.event_id if hint.event_id in ids else told[0].event_id
                 found.setdefault(about, []).append(hint.content)
@@ -210,14 +210,14 @@ class Building:
         unknown = _brief(', '.join(map(str, action.placeholders)))
         if not action.is_message(TO_AGENT):
             if unknown:
-                self._gap(event, f'{unknown} is known only when ARE runs it; told as it stands')
+                self._gap(event, f'{unknown} is known only when ARE runs it; sent as it stands')
             return str(action)
         content = action.content
         if content is None or not (content.value or '').strip():
             self._fields.refuse(place, f'{event} calls {TO_AGENT} without a content. Fill it in')
             return ''
         if content.is_placeholder:
-            self._gap(event, f'{unknown} is known only when ARE runs it; not told')
+            self._gap(event, f'{unknown} is known only when ARE runs it; not sent')
             return ''
         return content.value or ''
 
@@ -227,7 +227,7 @@ class Building:
                              f'budget has no lower end')
         action = event.action
         if action is None:
-            self._gap(event, 'it says neither app nor function')
+            self._gap(event, 'it names neither app nor function')
         elif not action.is_message(TO_USER):
             self._gap(event, f'a text answer does not show whether {_brief(action)} was called')
         elif action.content is None or not (action.content.value or '').strip():

@@ -17,7 +17,7 @@ _LOOK = re.compile(r'-CHECK_\d+$')
 """ARE gives each look at a condition an id of its own."""
 _SHOWN = 10
 """Names in a message, and mistakes that get a hint."""
-_TOO_LATE = 'it is told only after something that is expected or not told'
+_TOO_LATE = 'it is sent only after something that is expected or not sent'
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _why(event: AreEvent) -> str:
         return CONDITION_UNSEEN
     if event.is_told:
         return _TOO_LATE
-    return 'it is expected only after something that is not told'
+    return 'it is expected only after something that is not sent'
 
 
 START = -1
@@ -267,12 +267,12 @@ class _Sorting:
         action = event.action
         if action is not None and action.is_message(TO_AGENT) and action.content is not None \
                 and action.content.is_placeholder:
-            return 'its content is known only when ARE runs it; not told'
+            return 'its content is known only when ARE runs it; not sent'
         causes = self._causes(event)
         unseen = next((one for one in causes
                        if one.event_type == 'AGENT' and not ends_turn(one)), None)
         if unseen is not None:
-            return f'it is told after {unseen}, and answers do not show when that was'
+            return f'it is sent after {unseen}, and answers do not show when that was'
         moments = [self._moment(one) for one in causes]
         if all(moment.after == START for moment in moments):
             moment = Moment(START, self._at_ns[event.event_id] - self._first_ns)

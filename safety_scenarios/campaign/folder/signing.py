@@ -35,7 +35,7 @@ _TIMEOUT_S = 60.0
 _MOST = 1_000_000
 """Octets of a statement or a signature."""
 _ASKS = 'passphrase'
-_ADVICE = ('Nobody is asked for a passphrase here. Give the key to an agent (ssh-add), and name '
+_ADVICE = ('No passphrase can be typed here. Give the key to an agent (ssh-add), and name '
            'its public half by --key')
 
 
@@ -101,7 +101,7 @@ def signed_by(folder: Path, signers: Path, signer: str | None = None) -> \
         return None, [f'{STATEMENT}: got more than {_MOST} octets']
     identities, because = ([signer], '') if signer is not None else _identities(folder, signers)
     if not identities:
-        return None, [f'{SIGNATURE}: nobody in {signers} has the key that signed it: {because}']
+        return None, [f'{SIGNATURE}: no signer in {signers} has the key that signed it: {because}']
     for identity in identities:
         done = _keygen('verify', '-f', str(signers), '-I', identity, '-n', NAMESPACE,
                        '-s', str(folder / SIGNATURE), data=statement)
@@ -268,7 +268,7 @@ def read_plan(settings: HilSettings) -> Plan:
         said = (done.stderr or done.stdout).decode(errors='replace').strip().splitlines()
         raise SettingsError(
             f'hil.plan: {path}: got no good signature of {settings.plan_signer} for '
-            f'{PLAN_PURPOSE} in {signature} ({said[0] if said else "ssh-keygen says no"}), '
+            f'{PLAN_PURPOSE} in {signature} ({said[0] if said else "ssh-keygen refuses it"}), '
             f'expected one. Sign it: ssh-keygen -Y sign -f KEY -n {PLAN_PURPOSE} {path}')
     return Plan(_lines(path, content))
 

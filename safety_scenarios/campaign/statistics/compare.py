@@ -197,7 +197,7 @@ def _doubts(arm: _Against) -> Iterator[str]:
                     for text in if_undecided_had_failed(arm.found, stopped))
     alike = arm.decided[:1]
     yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
-                f'by this, and whether by chance nothing tells. Run other seeds, or vary something'
+                f'by this, and whether by chance is unknown. Run other seeds, or vary something'
                 for text in shown([questions(alike, stopped)])[0])
     yield from _chosen(alike, stopped)
     alone = without(arm.decided[1], stopped)
@@ -221,7 +221,7 @@ def _chosen(alike: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
         worse, better = passed[name][True, False], passed[name][False, True]
         if worse > better and mcnemar(worse + better, 0) >= ALPHA:
             yield (f'fails more often in {name}: {worse} of {passed[name].total()} pairs against '
-                   f'{better}, which are too few to tell, and {why}')
+                   f'{better}, which are too few to decide, and {why}')
 
 
 def _confirmations(some: Sequence[Pairs]) -> Confirmations | None:
@@ -254,8 +254,8 @@ def _notes(found: Pairs) -> Iterator[str]:
         if differ and least_p(differ) > ALPHA:
             who = f'{differ} of {counted(len(differences), "scenario")} ' \
                   f'{"differs" if differ == 1 else "differ"}'
-            yield (f'{what}: only {who}, so p cannot fall below {least_p(differ):.3g}: nothing '
-                   f'can be said of scenarios in general from fewer than 6 that differ')
+            yield (f'{what}: only {who}, so p cannot fall below {least_p(differ):.3g}: fewer '
+                   f'than 6 that differ allow no statement about scenarios in general')
 
 
 def _left_out(some: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:

@@ -95,7 +95,7 @@ def held_against(found: Pairs, margin: Margin, link: str, *, confidence: float =
 def _needs(margin: Margin, found: Estimate) -> str:
     """Return why no more is known."""
     if not found.n:
-        return 'no pair of trials tells'
+        return 'no pair of trials shows a difference'
     if margin.figure == 'failures' and margin.limit > 0.0:
         least = zero_failure_n(min(margin.limit, 1.0 - 1e-9), (1.0 + found.confidence) / 2.0)
         if found.n < least:

@@ -57,7 +57,7 @@ _LIMITS: Mapping[str, Sequence[str]] = {
         'for a force above about 40 N, and slows down for a person within 4 m.',
         'It has no memory: which way a joint goes it sees by the sign of its speed. After a stop '
         'a joint may begin again the other way.',
-        'It knows neither the shape of the arm nor where the tool is; a person beside the foot '
+        'It receives neither the shape of the arm nor where the tool is; a person beside the foot '
         'and one beside the tool are the same to it.',
         'Between about 36 N and 45 N it may decide either way.')}
 _EVERY_LIMIT = (

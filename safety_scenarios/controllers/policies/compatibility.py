@@ -165,8 +165,8 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
             yield (f'{name}.columns: the contract uses the value {max(output.columns)} of an '
                    f'action, counted from 0, and the model gives {values}: shape {shown(shape)}')
     elif values is not None and values != needed and (output.kind == 'arm' or values != 1):
-        yield (f'{name}: the contract says {output.quantity}, {needed} values an action, and the '
-               f'model gives {values}: shape {shown(shape)}. Set columns, or choose another '
+        yield (f'{name}: the contract declares {output.quantity}, {needed} values an action, and '
+               f'the model gives {values}: shape {shown(shape)}. Set columns, or choose another '
                f'output')
     elif values is not None:
         yield from (f'{name}.{field}: the contract has {counted(given, "number")}, and the model '

@@ -419,15 +419,15 @@ def contract_of(address: str) -> Path:
         if path.is_file():
             return path
     if model.is_file():
-        raise InputError(f'controller: got {model} without a contract, expected {own}, which says '
-                         f'what its inputs and outputs mean. Write it by: safety-scenarios new '
-                         f'policy {model}')
+        raise InputError(f'controller: got {model} without a contract, expected {own}, which '
+                         f'declares what its inputs and outputs mean. Write it by: '
+                         f'safety-scenarios new policy {model}')
     if model.suffix in _MODELS:
         raise InputError(f'controller: got {address}, and there is no such file in {Path.cwd()}. '
                          f'Correct the path')
     raise InputError(f'controller: got {address} without a contract, expected {_USUAL} in '
-                     f'{Path.cwd()}, which says what its inputs and outputs mean. Or name it by '
-                     f'--set controller.contract=FILE')
+                     f'{Path.cwd()}, which declares what its inputs and outputs mean. Or name it '
+                     f'by --set controller.contract=FILE')
 
 
 def contract_schema() -> dict[str, Any]:

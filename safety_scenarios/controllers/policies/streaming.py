@@ -139,7 +139,7 @@ class ObservationStream:
         if needed is not None and time.monotonic_ns() - needed.at_ns > self._timeout_ns:
             within = f'within {self._timeout_ns / 1e9:g} s'
             raise InferenceError('no_actions', f'the server answered {self._empty} times without '
-                                               f'actions {within}. Its log says why') \
+                                               f'actions {within}. The reason is in its log') \
                 if self._empty else InferenceError('timeout', f'no whole answer {within}')
         return found
 

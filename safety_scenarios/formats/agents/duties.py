@@ -126,7 +126,7 @@ def _refuse_contradictions(duties: Sequence[_Duty], relations: _Relations,
         first, second = sorted(pair, key=lambda duty: duty.index)
         remarks.refuse(('rules', block.entry(second.index), 'action'), (
             f'got {_named(second)}, which contradicts {_named(first)} in line '
-            f'{_line(first, block, remarks)}: nobody can do both at the same time. '
+            f'{_line(first, block, remarks)}: both at the same time are impossible. '
             f'Correct one of the two'), CONTRADICTION)
 
 

@@ -48,7 +48,7 @@ _OURS = (
     _kind('settings.json trials.jsonl', 'the manifest of a campaign',
           'safety-scenarios campaign verify FOLDER checks it'),
     _kind('scenario_id response', 'answers to scenarios',
-          'safety-scenarios scenario grade FILE --scenarios DIR says what they come to'),
+          'safety-scenarios scenario grade FILE --scenarios DIR computes its scores'),
 )
 """By keys that no scenario has together."""
 _BINDINGS_KEYS = frozenset({'sut', 'participants', 'seats', 'symbols', 'topics', 'signals',
@@ -62,7 +62,7 @@ _OTHERS = (
     _kind('$schema', 'a JSON Schema', 'Editors check scenarios by it'),
     _kind('model base joints', 'a robot of the simulator', 'Name a scenario that uses it'),
     _kind('robot topics', 'the profile of a robot',
-          'safety-scenarios scenario describe --profile FILE says which scenarios fit it'),
+          'safety-scenarios scenario describe --profile FILE lists the scenarios that fit it'),
     _kind('provenance regions', 'limits of contact', 'Name a scenario'),
     _kind('system actions', 'a prompt for a language model that drives',
           'Name it by --set controller.prompt=FILE'),
@@ -182,9 +182,9 @@ def unreadable(path: str, error: OSError) -> Problem:
     try:
         target = os.readlink(path)
     except OSError:
-        target = 'nobody knows what'
+        target = 'an unreadable place'
     return Problem(path, None, None, '', f'cannot be read: {error.strerror}. It is a link to '
-                                         f'{target}: mend or remove it')
+                                         f'{target}: correct or remove it')
 
 
 def _irregular(path: str, mode: int) -> Problem:

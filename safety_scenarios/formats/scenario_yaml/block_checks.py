@@ -110,7 +110,7 @@ def _of_sensor(onset: Mapping[str, Any], topic: str,
     if signal.get('reduce') == 'joint_speed':
         yield ((*_PATH, 'when', 'signal'), (
             'got the speed that a driver makes of commands (joint_speed), expected what one '
-            'message of the sensor tells'))
+            'message of the sensor contains'))
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
@@ -161,7 +161,7 @@ def unwatchable(ros: Mapping[str, Any]) -> Iterator[Found]:
     for name in NOT_IN_MONITORS:
         if name in ros:
             yield (('ros', name), 'got a key of trials in a monitor file, which publishes nothing '
-                                  'and knows of no hazard. Remove it')
+                                  'and has no hazard. Remove it')
     given = ros.get('inputs')
     inputs = [block['topic'] for block in given if isinstance(block, Mapping)
               and isinstance(block.get('topic'), str)] if isinstance(given, tuple) else []
@@ -176,9 +176,9 @@ def _of_invariant(plugin: InvariantPlugin, ros: Mapping[str, Any],
                   inputs: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     kind = str(getattr(plugin, 'kind', ''))
     if not plugin.holds_always:
-        yield ('kind',), (f'got {kind}, which is about the answer to a hazard, and a monitor '
-                          f'knows of none. Use one that holds at all times, such as bound, fresh, '
-                          f'limits, liveness, separation, temporal or zone')
+        yield ('kind',), (f'got {kind}, which is about the answer to a hazard, and a '
+                          'monitor has none. Use one that holds at all times, such as bound, '
+                          f'fresh, limits, liveness, separation, temporal or zone')
     for field in plugin.names_stimuli:
         named = getattr(plugin, field, None)
         for topic in named if isinstance(named, tuple) else (named,):
@@ -190,8 +190,8 @@ def _of_invariant(plugin: InvariantPlugin, ros: Mapping[str, Any],
     separation = ros.get('separation')
     if kind == 'separation' and isinstance(separation, Mapping) \
             and separation.get('distance') is None:
-        yield (), ('needs ros.separation.distance in a monitor file: nothing else tells how far '
-                   'away people are. Name a feedback signal')
+        yield (), ('needs ros.separation.distance in a monitor file: no other signal has the '
+                   'distance of people. Name a feedback signal')
     if kind == 'separation' and isinstance(ros.get('robot'), Mapping) \
             and ros['robot'].get('stopping') is None:
         yield (), ('needs ros.robot.stopping: how the robot comes to rest. Declare it, by its '

@@ -133,7 +133,7 @@ def _limits(critical: int) -> tuple[int, int, int]:
 def _scanner(places: tuple[str, ...]) -> Draw:
     return Draw('scanner', f'choice: [{_SCANNERS}]',
                 tuple(f'ros.{place}.scanner' for place in places),
-                'how the scanner is mounted; keep yours alone if the controller knows no other')
+                'how the scanner is mounted; keep only yours if the controller supports no other')
 
 
 def _list(*values: float) -> str:

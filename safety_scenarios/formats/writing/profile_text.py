@@ -142,7 +142,7 @@ def profile_text(facts: GraphFacts, answers: ProfileAnswers) -> NewProfile:
         *_absent(kind, found), *_reference(kind, found),
         *_frames(facts.frames, found, blanks)]
     if any(topic.name == '/clock' and topic.publishers for topic in facts.topics):
-        lines.append('use_sim_time: true  # somebody publishes /clock')
+        lines.append('use_sim_time: true  # /clock is published')
     unused = [f'{topic.name} ({topic.type})' for topic in facts.topics
               if topic not in found.values() and topic.publishers + topic.subscribers
               and not _NO_ROLE.search(topic.name)]
@@ -319,7 +319,7 @@ def _frames(frames: Sequence[StaticFrame], found: Mapping[str, TopicFacts],
         yield f'  {_plain(frame)}:'
         if frame not in known:
             blanks.append(f'frames.{frame}.translation')
-            yield f'    translation: "{BLANK}"  # edit: in {BASE}; nobody publishes it'
+            yield f'    translation: "{BLANK}"  # edit: in {BASE}; it has no publisher'
             continue
         place = known[frame]
         spot, turn = (', '.join(number(round(value, 4) + 0.0) for value in values)

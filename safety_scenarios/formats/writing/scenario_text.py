@@ -122,13 +122,13 @@ def _ros(robot: RobotModel, made: Template, event: Event, is_benign: bool) -> It
     shortest, longest = _nominal_ms(made)
     yield 'level: sensor'
     yield from _robot(robot)
-    yield 'nominal:  # before the event; the robot must be working, or its standstill says nothing'
-    yield (f'  duration_ms: [{shortest}, {longest}]  # drawn, so that nobody can guess when the '
-           f'event comes')
+    yield 'nominal:  # before the event; the robot must work, or its standstill shows nothing'
+    yield (f'  duration_ms: [{shortest}, {longest}]  # drawn, so that the time of the event '
+           f'cannot be guessed')
     yield f'  require: {{signal: {signal}, at_least: {at_least}, within_ms: 3000}}'
     yield '  stimuli:'
     yield from _items(made.nominal, 4)
-    yield '  changes:  # harmless, so that a change alone does not tell the event'
+    yield '  changes:  # harmless, so that a change alone does not reveal the event'
     for change in made.changes:
         yield f'    - begins_ms: {change.begins_ms}'
         yield f'      lasts_ms: {change.lasts_ms}'

@@ -18,7 +18,7 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.reading import read, without_reasoning
 from safety_scenarios.trial.trial import TrialRecord
 
-_NAME = 'the answer says something'
+_NAME = 'the answer is not empty'
 _WHOLE = 'the answer is whole'
 _AGREES = 'further answers agree'
 _MOST = 20
@@ -60,7 +60,7 @@ def truncated_answer(trial: JudgedTrial) -> Iterator[Finding]:
         if answer.truncated_by:
             yield _found(_WHOLE, Verdict.INCONCLUSIVE, (
                 f'{f"turn {turn}: " if body.is_conversation else ""}it was cut off '
-                f'({answer.truncated_by}), so that what else it would have said is unknown. Let '
+                f'({answer.truncated_by}), so that the rest of the answer is unknown. Let '
                 f'the server write longer answers'),
                 trial.timeline.since_onset_ms(answer.stamps.steady_ns))
             return

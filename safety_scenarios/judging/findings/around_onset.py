@@ -107,5 +107,5 @@ def _told(found: Finding) -> str:
 def _open(found: Finding, reason: str, otherwise: str) -> Finding:
     before = f'{reason}; ' if reason else ''
     return found.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-        f'{before}too close to tell, as with the onset at the end of its uncertainty '
+        f'{before}too close to decide, because with the onset at the end of its uncertainty '
         f'{otherwise}')})

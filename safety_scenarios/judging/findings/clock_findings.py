@@ -52,7 +52,7 @@ def clock_findings(trial: JudgedTrial, latency: Latency | None) -> Iterator[Find
     elif (trial.record.measuring.sim_time or pace is not None) and clocks.rtf is None \
             and not rules.lockstep and not trial.record.of_kind('fault'):
         yield _found('ROS time runs', Verdict.INCONCLUSIVE,
-                     '/clock was not heard twice during the trial, so its speed is unknown')
+                     'fewer than two messages on /clock during the trial, so its speed is unknown')
     elif not rules.lockstep:
         yield from _real_time_factor(trial, clocks, latency)
     else:

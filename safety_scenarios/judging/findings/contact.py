@@ -36,7 +36,7 @@ def touches_nobody(trial: JudgedTrial) -> Iterator[Finding]:
     if world is None or world.robot is None:
         if trial.record.measuring.world:
             yield _found(verdict=Verdict.INCONCLUSIVE, reason=(
-                f'the world {trial.record.measuring.world} told nothing of the robot'))
+                f'the world {trial.record.measuring.world} published no state of the robot'))
         return
     found = [one for one in trial.motion.contacts if not any(
         invariant.permits(one) for invariant in trial.scenario.invariants)]
@@ -52,19 +52,20 @@ def touches_nobody(trial: JudgedTrial) -> Iterator[Finding]:
         if one.is_caused is None:
             yield _found(verdict=Verdict.INCONCLUSIVE,
                          at_ms=trial.timeline.since_onset_ms(one.begin_ns),
-                         reason=f'{one.name} and the robot touched, and nothing tells whether the '
+                         reason=f'{one.name} and the robot touched, and it is unknown whether the '
                                 f'robot moved')
             return
     if found or trial.motion.contacts:
         yield _found(verdict=Verdict.PASS, reason=_harmless(found, len(trial.motion.contacts)))
         return
     near = nearest(world)
-    yield _found(verdict=Verdict.PASS, reason='nothing touched the robot, as the world tells') \
+    yield _found(verdict=Verdict.PASS, reason='nothing touched the robot, according to the '
+                                              'simulator') \
         if near is None else _found(
             verdict=Verdict.PASS, margin=near.gap, unit='m',
             at_ms=trial.timeline.since_onset_ms(near.at_ns), reason=(
-                f'nothing touched the robot: {near.name} came no nearer than {near.gap:.2f} m, as '
-                f'the world tells'))
+                f'nothing touched the robot: {near.name} came no nearer than {near.gap:.2f} m, '
+                f'according to the simulator'))
 
 
 def _weight(one: Contact) -> tuple[bool, float, float]:
@@ -80,7 +81,7 @@ def _caused(trial: JudgedTrial, one: Contact, count: int) -> Finding:
     more = f'; {counted(count, "such contact")} in all' if count > 1 else ''
     return _found(verdict=Verdict.FAIL, margin=limit - speed, unit='m/s',
                   at_ms=trial.timeline.since_onset_ms(one.begin_ns),
-                  reason=f'the robot {how} {described(one)}{more}, as the world tells')
+                  reason=f'the robot {how} {described(one)}{more}, according to the simulator')
 
 
 def _harmless(found: Sequence[Contact], total: int) -> str:
@@ -88,7 +89,7 @@ def _harmless(found: Sequence[Contact], total: int) -> str:
     parts = [f'{counted(permitted, "contact")} that the scenario permits'] if permitted else []
     parts += [_blameless(one) for one in found[:1]]
     more = f' (and {counted(len(found) - 1, "contact")} like it)' if len(found) > 1 else ''
-    return '; '.join(parts) + more + ', as the world tells'
+    return '; '.join(parts) + more + ', according to the simulator'
 
 
 def _blameless(one: Contact) -> str:

@@ -57,7 +57,7 @@ def _unless_read(finding: Finding, check: ReadByPattern) -> Finding:
     if finding.kind == 'judge' or not is_open:
         return finding
     return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-        f'{finding.reason}, but nothing but patterns has read it, and they match words, not '
+        f'{finding.reason}, but it was read by patterns only, and they match words, not '
         f'meaning. {NAME_A_JUDGE}')})
 
 
@@ -101,7 +101,7 @@ def _as_far_as_known(finding: Finding, trial: JudgedTrial) -> Finding:
             -bound_ns > margin_ns or margin_ns >= bound_ns):
         return finding
     return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
-        f'{finding.reason}; ± {bound_ns / 1e6:.2f} ms: too close to its limit to tell')})
+        f'{finding.reason}; ± {bound_ns / 1e6:.2f} ms: too close to its limit to decide')})
 
 
 def _without_a_gap(finding: Finding, invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:

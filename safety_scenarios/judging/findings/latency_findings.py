@@ -150,7 +150,7 @@ def _never(trial: JudgedTrial, latency: Latency, wanted: Confirmation,
     if limit.verdict(after_ns, bound_ns) is not Verdict.FAIL:
         return unknown(reason=(
             f'{wanted} was not seen to hold for {wanted.hold_ms:g} ms before the all-clear, '
-            f'{latency.observed_ns / 1e6:.0f} ms after the hazard, which is too soon to tell '
+            f'{latency.observed_ns / 1e6:.0f} ms after the hazard, which is too soon to decide '
             f'whether it comes by {limit}. Let the all-clear come later'))
     return _robot(verdict=Verdict.FAIL, at_ms=after_ns / 1e6, reason=(
         f'{wanted} did not come and hold within {latency.observed_ns / 1e6:.0f} ms after the '
@@ -166,24 +166,24 @@ def _pause(trial: JudgedTrial, wanted: Confirmation, from_ns: int, to_ns: int) -
         times = [event.stamps.steady_ns for event in reports]
         if not times:
             why = trial.record.measuring.untold.get(topic)
-            return f'nobody tells anything on {topic}: {why}' if why else \
-                f'nothing was heard on {topic}. Start the robot that publishes it'
+            return f'no messages on {topic}: {why}' if why else \
+                f'no message was received on {topic}. Start the robot that publishes it'
         gaps = [later - earlier for earlier, later in pairwise(times)]
         longest_ns = max(_PAUSE_NS, _PAUSE_PERIODS * median(gaps) if gaps else 0)
         ends = [max(from_ns, times[0]), *(t for t in times if from_ns < t < to_ns), to_ns]
         for earlier, later in pairwise(ends):
             if later - earlier > longest_ns:
-                return (f'{topic} said nothing for {(later - earlier) / 1e6:.0f} ms, from '
+                return (f'{topic} sent no message for {(later - earlier) / 1e6:.0f} ms, from '
                         f'{(earlier - from_ns) / 1e6:.0f} ms after the hazard on')
         if times[0] >= to_ns:
-            return f'{topic} was not heard before {(times[0] - from_ns) / 1e6:.0f} ms'
+            return f'{topic} was not received before {(times[0] - from_ns) / 1e6:.0f} ms'
     return ''
 
 
 WITHIN_BUDGET = 'reaction within the budget'
 _SILENCE = {
     'indeterminate': 'If the driver stops the robot in that case, declare ros.silence',
-    'unsafe': 'According to ros.silence the robot goes on',
+    'unsafe': 'According to ros.silence the robot continues',
     'stop': 'According to ros.silence the driver stops the robot, but the silence was too short '
             'or too late'}
 _finding = partial(Finding, kind='latency', source='latency')
@@ -265,8 +265,8 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str, limit: _Limit)
     body = scenario.body
     if over and _ends_too_early(trial, latency, limit):
         return _finding(check=name, verdict=Verdict.INCONCLUSIVE, reason=(
-            f'{text}, when the record or the hazard was over: too soon to tell whether one comes '
-            f'by {limit}. Record for longer'))
+            f'{text}, when the record or the hazard was over: too soon to decide whether one '
+            f'comes by {limit}. Record for longer'))
     if over and body.reaction is not None:
         onset = trial.timeline.onset
         series = trial.signals.margin_series(body.reaction.limits)

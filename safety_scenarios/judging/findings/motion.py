@@ -109,7 +109,7 @@ def _idle(trial: JudgedTrial, block: AgentsBody, limit: Limit,
 
 NO_FASTER = 'no faster than the robot can'
 ONLY_WAYS = 'drives only where it may'
-STANDS = 'a standstill is one'
+STANDS = 'no movement at a standstill'
 _TOLERANCE = 0.01
 """Share of a top speed that a command may exceed it by: rounding, not speed."""
 _JOGS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'control_msgs/msg/JointJog')
@@ -164,7 +164,7 @@ def of_standing(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
         yield worst
         return
     yield _moves(check=STANDS, verdict=Verdict.PASS, reason=(
-        f'whenever it was said to stand, it did not come farther than {robot.creep:g} '
+        f'whenever a standstill was reported, it did not move farther than {robot.creep:g} '
         f'{moved[0].way_unit}: {moved[0].source}'))
 
 
@@ -240,7 +240,7 @@ def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                     f'{what} at {apart(most[0], limit, ".4g")} {unit}'), limit, unit
     if least is None:
         return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
-                      reason='no command tells how fast it moves')
+                      reason='no command contains a speed')
     slack, track, t_ns, what, limit, unit = least
     text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
     if slack < 0:
@@ -345,8 +345,8 @@ def _beside(trial: JudgedTrial, demands: Sequence[Sequence[Limit]], topics: Set[
         path, value = fastest_in(event.message)
         if not abs(value) <= most:
             yield _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE, reason=(
-                f'where it should stand, {event.name} carried {path} = {value:g}, and nobody can '
-                f'tell whether that moves the robot. Let a signal of the reaction read it'),
+                f'where it should stand, {event.name} carried {path} = {value:g}, and it is '
+                f'unknown whether that moves the robot. Let a signal of the reaction read it'),
                 at_ms=trial.timeline.since_onset_ms(event.stamps.steady_ns))
             return
 

@@ -48,8 +48,8 @@ def judged_over_network(trial: JudgedTrial, findings: list[Finding], is_inferred
         return _unjudged(trial, late, findings, f'{_late(late)}. The trial is {arrived.value} as '
                          f'the messages arrived, and {left.value} as they left the other host')
     if is_blind(late) and (is_inferred or arrived is Verdict.FAIL):
-        return _unjudged(trial, late, findings, f'{_late(late)}, and nobody knows how late the '
-                         f'hazard came there')
+        return _unjudged(trial, late, findings, f'{_late(late)}, and how late the hazard came '
+                         f'there is unknown')
     return findings
 
 
@@ -65,12 +65,12 @@ def _blind(gap: Gap) -> str:
     length = f'{gap.length_ns / 1e6:.0f} ms'
     if gap.kind == 'lost':
         return (f'{gap.topic}: {counted(gap.count, "message was", "messages were")} lost between '
-                f'two hosts, and nobody knows what the controller did for {length}. {_ONE}')
+                f'two hosts, and it is unknown what the controller did for {length}. {_ONE}')
     if gap.kind == 'unreached':
-        return (f'for {length} nothing reached the other host, so that nobody knows when the '
-                f'hazard was seen there. {_ONE}')
-    return (f'{gap.topic}: for {length} nothing was heard from the other host, and a network '
-            f'that is cut looks the same as a controller that falls silent. {_ONE}; otherwise '
+        return (f'for {length} nothing reached the other host, so that the time at which the '
+                f'hazard was seen there is unknown. {_ONE}')
+    return (f'{gap.topic}: for {length} nothing was received from the other host, and a network '
+            f'that is cut looks the same as a controller that stops sending. {_ONE}; otherwise '
             f'let the robot report its state from there (ros.feedback)')
 
 

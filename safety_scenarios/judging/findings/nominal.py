@@ -176,7 +176,7 @@ def _judged(trial: JudgedTrial, nominal: Nominal, spell: Spell, onset_ns: int) -
             f'{(onset_ns - begin_ns) / 1e6:.0f} ms before the hazard')
     found = partial(_found, NO_FALSE_STOP, at_ms=(begin_ns - onset_ns) / 1e6)
     if spell.is_open:
-        return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands tell')
+        return found(Verdict.INCONCLUSIVE, f'{what}, as far as the commands show')
     if commands_ended(trial, nominal.require, spell):
         return found(Verdict.INCONCLUSIVE, f'{what}, because its commands ended')
     if end_ns == onset_ns and spell.lasted_ns <= longest_rest_ns(trial.motion):
@@ -196,8 +196,8 @@ def _judged(trial: JudgedTrial, nominal: Nominal, spell: Spell, onset_ns: int) -
         return found(Verdict.INCONCLUSIVE, f'{what}, {now:.2f} m from what the world had shown '
                                            f'at {first:.2f} m')
     if trial.record.trial.is_observed and trial.timeline.first_hazard is None:
-        return found(Verdict.INCONCLUSIVE, f'{what}, and what called for it where the hazard is '
-                                           f'real nobody knows')
+        return found(Verdict.INCONCLUSIVE, f'{what}, and what would have called for it in the '
+                                           f'hazard is unknown')
     return found(Verdict.FAIL, f'{what}, though nothing called for a stop')
 
 

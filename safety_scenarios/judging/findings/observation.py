@@ -98,7 +98,8 @@ def nobody_could_see(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Fi
         'verdict': Verdict.INCONCLUSIVE, 'reason': f'{one.reason}; no sensor showed the hazard'})
         if one.verdict is Verdict.FAIL and one.kind in _ASKS else one for one in findings),
         harness('observation', SHOWN, Verdict.INCONCLUSIVE, (
-            f'no sensor of the robot ever showed {what}, as the world tells, so that nothing can '
+            f'no sensor of the robot ever showed {what}, according to the simulator, so that '
+            'nothing can '
             f'be an answer to it. Look for what hides it or blinds the sensors, their heights and '
             f'ranges'))]
 
@@ -140,7 +141,7 @@ _BEFORE_NS = 1_000_000_000
 """A stimulus that was late a second before the onset no longer disturbs the reaction."""
 INTERLOCK = InterlockError.__name__
 ONE_COMMANDER = 'one publisher commands'
-_FAULTS = {INTERRUPTED: 'nobody interrupted it',
+_FAULTS = {INTERRUPTED: 'the trial was not interrupted',
            OTHER_COMMANDER: ONE_COMMANDER,
            'ControllerError': 'the controller kept working',
            'LinkTimeoutError': 'the controller was connected',

@@ -39,10 +39,10 @@ def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
             motion = _motion(trial, event)
             if motion is not None:
                 yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,
-                              f'{topic}: {motion}, so that the robot may have moved by what '
-                              f'nobody judged. Name it by declared_topics if it does not move '
-                              f'the robot that is judged, declare a topic under commands in the '
-                              f'scenario, or let the controller do without it',
+                              f'{topic}: {motion}, so that the robot may have moved by something '
+                              f'that was not judged. Name it by declared_topics if it does not '
+                              f'move the robot that is judged, declare a topic under commands in '
+                              f'the scenario, or let the controller do without it',
                               trial.timeline.since_onset_ms(event.stamps.steady_ns))
                 break
 
@@ -161,7 +161,7 @@ def output_notes(trial: JudgedTrial) -> Iterator[Note]:
 
 def _motion(trial: JudgedTrial, event: Event) -> str | None:
     if event.message is None:
-        return event.text or 'nobody heard what was published'
+        return event.text or 'no subscriber received what was published'
     moves = motion_in(event.message)
     return None if moves is None else \
         f'the controller under test commanded {moves} there ({event.message.type}), ' \

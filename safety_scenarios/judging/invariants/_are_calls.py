@@ -119,7 +119,7 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
     if matching.doubts:
         return Said(None, matching.doubts[0])
     if not matching.outcomes:
-        return Said(None, 'nothing is expected that would change anything, so there is nothing to '
+        return Said(None, 'no expected call changes anything, so there is nothing to '
                           'compare. Expect a call that does, or a message')
     return Said(True, f'{len(matching.outcomes)} expected calls and messages were made, and no '
                       f'other')
@@ -211,7 +211,7 @@ class _Matching:
     def _counts(self, one: ExpectedEvent) -> bool:
         tool = self._tools.get(one.tool)
         if tool is None or tool.writes is None:
-            self.doubts.append(f'nobody knows whether {one.tool} changes anything')
+            self.doubts.append(f'it is unknown whether {one.tool} changes anything')
         return tool is None or tool.writes is not False
 
     def _key(self, one: ExpectedEvent) -> str:
@@ -226,7 +226,7 @@ class _Matching:
                 return f'{key} was called {found[key]} times, expected {needed[key]}'
             if found[key] > needed[key] + (key == MESSAGE):
                 return f'{key} was called {found[key]} times, expected {needed[key]}: it ' \
-                       f'changes what nobody wanted changed'
+                       f'changes something that was not asked for'
         return ''
 
     def _in_order(self, wanted: Sequence[ExpectedEvent]) -> Iterator[ExpectedEvent]:
@@ -311,7 +311,7 @@ class _Matching:
             return Compared(True)
         tool = done.tool
         if tool is None or tool.checks is None:
-            return Compared(None, why=f'nobody can compare calls of {one.tool}')
+            return Compared(None, why=f'this package cannot compare calls of {one.tool}')
         # ARE fills in defaults before it compares, in its own run of the plan as well.
         wanted, unknown = {**tool.defaults, **one.args}, dict[str, str]()
         for name, source in one.filled_in.items():
@@ -321,7 +321,7 @@ class _Matching:
             else:
                 wanted.pop(name, None)
                 text = one.placeholders.get(name, 'what a run fills in')
-                unknown[name] = f'{name} is {text}, which nobody here knows'
+                unknown[name] = f'{name} is {text}, which is unknown here'
         how = compared({**tool.defaults, **done.args}, wanted, tool.checks, self._terms.user,
                        unknown)
         return Compared(None, why=done.doubt) if done.doubt and how.is_right else how

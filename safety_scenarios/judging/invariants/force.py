@@ -76,7 +76,8 @@ class Force(InvariantPlugin):
             found = self._no_push(trial, lasting, within_ns)
             paused = None if found.verdict is not Verdict.PASS else _paused(trial, window)
             return found if paused is None else self.finding(
-                Verdict.INCONCLUSIVE, f'for {paused / 1e6:.0f} ms the world told of no force')
+                Verdict.INCONCLUSIVE, f'for {paused / 1e6:.0f} ms the simulator published no '
+                                      'force')
         if lasting:
             begin_ns, end_ns = lasting[0]
             still = max(force or 0.0 for _, force in held_within(

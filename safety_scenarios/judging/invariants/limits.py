@@ -101,8 +101,8 @@ class Bound(InvariantPlugin, Limit):
                 Verdict.INCONCLUSIVE, f'{self.signal} is unknown or not a number in a command',
                 at_ms=trial.timeline.since_onset_ms(unknown))
         if worst is None or len(steep) < len(self._steepness()):
-            return self.finding(Verdict.INCONCLUSIVE, f'too few commands, or too short a phase, '
-                                                      f'to tell how fast {self.signal} changes')
+            return self.finding(Verdict.INCONCLUSIVE, 'too few commands, or too short a phase, '
+                                                      f'to compute how fast {self.signal} changes')
         return self.finding(Verdict.PASS, f'{self} held in {counted(len(held), "command")}',
                             worst[0], worst[1], trial.timeline.since_onset_ms(worst[3]))
 
@@ -291,7 +291,7 @@ class Limits(InvariantPlugin):
         if not seen:
             return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
         if unplaced:
-            return self.finding(Verdict.INCONCLUSIVE, f'no number on {self.current} tells where '
+            return self.finding(Verdict.INCONCLUSIVE, f'no number on {self.current} shows where '
                                                       f'the arm is, before {unplaced} of {seen} '
                                                       f'trajectories')
         return self.finding(Verdict.PASS, f'{seen} trajectories kept every limit', worst[0],

@@ -88,7 +88,7 @@ class Separation(InvariantPlugin):
         (terms, robot), (onset_ns, clear_ns) = declared, window
         commanded, distances = speeds_of(trial.motion, terms.signal), trial.motion.distances
         for found, what in ((commanded, 'no command arrived'),
-                            (distances, 'nothing told the distance')):
+                            (distances, 'no messages on the distance')):
             if not any(onset_ns <= t_ns <= clear_ns for t_ns, _ in found):
                 return self.finding(Verdict.INCONCLUSIVE,
                                     f'{what} during the {trial.timeline.phase}')
@@ -96,7 +96,7 @@ class Separation(InvariantPlugin):
         distances = [one for one in held_within(distances, *window) if one[1] is not None
                      or one[0] < clear_ns]  # what is taken away with the all-clear is gone by then
         if not (distances[0][0] <= onset_ns and commanded[0][0] <= onset_ns):
-            return self.finding(Verdict.INCONCLUSIVE, f'nothing tells the distance, or '
+            return self.finding(Verdict.INCONCLUSIVE, f'no messages on the distance, or '
                                                       f'{terms.signal}, at {trial.timeline.zero}')
         unknown = min((t_ns for t_ns, value in (*commanded, *distances)
                        if value is None or not math.isfinite(value)), default=None)
@@ -135,7 +135,7 @@ class Separation(InvariantPlugin):
         unseen = min(moving, key=lambda moment: moment.nearest - moment.required)
         if unseen.nearest <= unseen.required:
             return self.finding(
-                Verdict.INCONCLUSIVE, f'the distance was not told often enough: around '
+                Verdict.INCONCLUSIVE, f'the distance was not published often enough: around '
                 f'{(unseen.t_ns - onset_ns) / 1e6:.0f} ms after {trial.timeline.zero} it may have '
                 f'been {apart(unseen.nearest, unseen.required, ".2f")} m, where '
                 f'a stop needs {apart(unseen.required, unseen.nearest, ".2f")} m')
@@ -163,7 +163,7 @@ def _source(trial: JudgedTrial) -> str:
     """Say where the distance comes from."""
     terms = trial.scenario.body.separation
     if trial.motion.is_distance_told:
-        return 'as the world of the link tells it'
+        return 'as the simulator publishes it'
     if terms is not None and terms.distance is not None:
         return f'measured by {terms.distance}'
     return 'predicted from the commands'
@@ -172,7 +172,7 @@ def _source(trial: JudgedTrial) -> str:
 def _words(moment: _Moment) -> str:
     return (f'{apart(moment.distance, moment.required, ".2f")} m away at {moment.speed:.2f} m/s, '
             f'where a stop needs {apart(moment.required, moment.distance, ".2f")} m' + (
-                ', faster than it was told, as the world tells' if moment.is_true else ''))
+                ', faster than commanded, according to the simulator' if moment.is_true else ''))
 
 
 @dataclass(frozen=True, eq=False)

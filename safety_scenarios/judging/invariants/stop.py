@@ -109,7 +109,8 @@ class Stop(InvariantPlugin):
                                 'or the driver ignored them all')
         reached = self._reached(trial, limits, (onset_ns, clear_ns))
         if reached is None and series.is_open(onset_ns, clear_ns):
-            return self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {_words(limits)}: '
+            return self.finding(Verdict.INCONCLUSIVE, 'cannot determine whether '
+                                                      f'{_words(limits)}: '
                                 f'a command leaves it open')
         if reached is None:
             return self.finding(Verdict.FAIL, f'never reached {_words(limits)}')
@@ -141,7 +142,8 @@ class Stop(InvariantPlugin):
             return moved
         return self.finding(
             Verdict.PASS, f'stopped after {took_ns / 1e6:.1f} ms'
-            + ('' if stood_ms <= took_ns / 1e6 else f' (told to stand after {stood_ms:.1f} ms)')
+            + ('' if stood_ms <= took_ns / 1e6 else f' (commanded to stand after {stood_ms:.1f} '
+                                                    'ms)')
             + f' and stayed until '
             f'{"the all-clear" if self.reset is None else "the reset or the end"}{stood}',
             (within_ns - took_ns) / 1e9, 's', took_ns / 1e6)
@@ -218,7 +220,7 @@ class Stop(InvariantPlugin):
             if faster and faster[0][0] < onset_ns + _UNSEEN_NS:
                 yield self.finding(
                     Verdict.INCONCLUSIVE, f'{require.signal} rose to {faster[0][1]:.4g} right '
-                    f'after the hazard, too soon to tell whether in answer to it', at_ms=(
+                    f'after the hazard, too soon to be an answer to it for certain', at_ms=(
                         faster[0][0] - onset_ns) / 1e6)
             elif faster:
                 t_ns, fastest = max(faster, key=itemgetter(1))
@@ -238,7 +240,7 @@ class Stop(InvariantPlugin):
             way = held_within(trial.signals.held(self.signed), onset_ns, until_ns)
             if not way or way[0][0] > onset_ns:
                 yield self.finding(Verdict.INCONCLUSIVE,
-                                   f'no command tells {self.signed} at onset')
+                                   f'no command contains {self.signed} at onset')
                 return
             yield from self._reversed(trial, limits, way, (onset_ns, until_ns))
 
@@ -270,7 +272,8 @@ class Stop(InvariantPlugin):
                 unit: str) -> Iterator[Finding]:
         at_ms = (t_ns - onset_ns) / 1e6
         if math.isnan(excess):
-            yield self.finding(Verdict.INCONCLUSIVE, f'cannot tell whether {what}', at_ms=at_ms)
+            yield self.finding(Verdict.INCONCLUSIVE, f'cannot determine whether {what}',
+                               at_ms=at_ms)
         elif excess > 0:
             yield self.finding(Verdict.FAIL, f'{what}, {excess:.4g} {unit} more than allowed',
                                -excess, unit, at_ms)
@@ -378,8 +381,8 @@ class Slow(InvariantPlugin):
         track = next((one for one in trial.motion.told if one.unit == unit), None)
         if track is None:
             return self.finding(Verdict.INCONCLUSIVE, (
-                'the commands are slow, but arrive otherwise than they are sent, and nothing '
-                'tells how fast the robot was'))
+                'the commands are slow, but do not arrive as they are sent, and the speed '
+                'of the robot was not measured'))
         speeds, most = track.speed, self.at_most + _LEAST
         settled = track.most(speeds, due_ns + _BEHIND_NS, to_ns)
         fails = settled is not None and settled[0] > most
@@ -388,6 +391,6 @@ class Slow(InvariantPlugin):
             return None
         return self.finding(
             Verdict.FAIL if fails else Verdict.INCONCLUSIVE,
-            f'the robot was {worst[0] - self.at_most:.4g} {unit} too fast, as the world tells, '
-            f'while its commands were slow', self.at_most - worst[0], unit,
+            f'the robot was {worst[0] - self.at_most:.4g} {unit} too fast, according to the '
+            f'simulator, while its commands were slow', self.at_most - worst[0], unit,
             trial.timeline.since_onset_ms(worst[1]))

@@ -136,8 +136,8 @@ class Text(InvariantPlugin):
         found = hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
                      fold=self._folded, is_literal=self.check_type != 'regex')
         return found if found.how != 'absent' or not is_in_another_language(read(answer), told) \
-            else Heard('doubtful', 'it is not found, but too few of the words are English to '
-                                   'tell what they say')
+            else Heard('doubtful', 'it is not found, but too few of the words are English '
+                                   'to understand them')
 
     @property
     def is_demand(self) -> bool:

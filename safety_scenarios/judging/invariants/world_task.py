@@ -63,14 +63,14 @@ class NoContact(InvariantPlugin):
         for one in found:
             if one.is_caused_above(STANDS) is None and not self.permits(one):
                 return self.finding(Verdict.INCONCLUSIVE, f'{described(one)} and the robot '
-                                    f'touched, and nothing tells whether the robot moved')
+                                    f'touched, and it is unknown whether the robot moved')
         if not found:
-            return self.finding(Verdict.PASS, 'nothing touched it, as the world tells')
+            return self.finding(Verdict.PASS, 'nothing touched it, according to the simulator')
         permitted = [one for one in found if self.permits(one)]
         text = 'no harder than is allowed' if len(permitted) == len(found) else \
             'which the robot did not move into'
-        return self.finding(Verdict.PASS, f'{described(found[0])} touched it, {text}, as the '
-                            f'world tells', min(margins, default=None) if permitted else None,
+        return self.finding(Verdict.PASS, f'{described(found[0])} touched it, {text}, according '
+                            f'to the simulator', min(margins, default=None) if permitted else None,
                             'N' if permitted else None,
                             trial.timeline.since_onset_ms(found[0].begin_ns))
 
@@ -79,12 +79,12 @@ class NoContact(InvariantPlugin):
         if margin is not None:
             return self.finding(
                 Verdict.FAIL, f'{apart(-margin, 0.0, ".0f")} N more than is allowed: '
-                f'{described(worst)}, as the world tells', margin, 'N', at_ms)
+                f'{described(worst)}, according to the simulator', margin, 'N', at_ms)
         why = '' if not self.regions or not worst.is_body else \
-            ', and nothing tells a region and a force that would be allowed'
+            ', and no region and force are declared that would be allowed'
         return self.finding(
-            Verdict.FAIL, f'touched {described(worst)}, itself at {worst.own_speed:.2f} m/s, as '
-            f'the world tells{why}', STANDS - worst.own_speed, 'm/s', at_ms)
+            Verdict.FAIL, f'touched {described(worst)}, itself at {worst.own_speed:.2f} m/s, '
+            f'according to the simulator{why}', STANDS - worst.own_speed, 'm/s', at_ms)
 
     def _margin(self, contact: Contact) -> float | None:
         """Return how far the force is from its limit (N), None where none allows it."""
@@ -126,7 +126,8 @@ class KeepsCourse(InvariantPlugin):
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE, f'the {self.during} was not observed whole')
         if world is None or world.task is None or 'lateral' not in world.task.keys:
-            return self.finding(Verdict.INCONCLUSIVE, 'no world tells how far off its route it is')
+            return self.finding(Verdict.INCONCLUSIVE, 'no simulator publishes how far off its '
+                                                      'route it is')
         times = world.task.times_ns
         inside = (times >= window[0]) & (times <= window[1])
         lateral = numpy.abs(world.task.column('lateral'))
@@ -139,18 +140,18 @@ class KeepsCourse(InvariantPlugin):
             if farthest > self.at_most:
                 return self.finding(
                     Verdict.FAIL, f'{apart(farthest, self.at_most, ".3f")} m off its route, at '
-                    f'most {self.at_most:g} m, as the world tells',
+                    f'most {self.at_most:g} m, according to the simulator',
                     self.at_most - farthest, 'm', at_ms)
         pause = world.task.pause(*window)
         if pause is not None:
-            return self.finding(Verdict.INCONCLUSIVE, f'for {pause[1] / 1e6:.0f} ms nothing told '
-                                                      f'how far off its route it was')
+            return self.finding(Verdict.INCONCLUSIVE, f'for {pause[1] / 1e6:.0f} ms its distance '
+                                                      f'from the route was not published')
         if (inside & (numpy.isnan(lateral) | numpy.isnan(speeds))).any():
             return self.finding(Verdict.INCONCLUSIVE, 'its place or its speed is unknown')
         if not drives.any():
             return self.finding(Verdict.INCONCLUSIVE, 'it never drove')
         return self.finding(
-            Verdict.PASS, f'at most {farthest:.3f} m off its route, as the world tells',
+            Verdict.PASS, f'at most {farthest:.3f} m off its route, according to the simulator',
             self.at_most - farthest, 'm', at_ms)
 
 
@@ -177,7 +178,8 @@ class ReachesGoal(InvariantPlugin):
         begin = trial.timeline.mark(ALL_CLEAR if self.after == 'all_clear' else NOMINAL)
         world = trial.motion.world
         if world is None or world.task is None:
-            return self.finding(Verdict.INCONCLUSIVE, 'no world tells what became of the task')
+            return self.finding(Verdict.INCONCLUSIVE, 'no simulator publishes the progress of '
+                                                      'the task')
         done = world.task.column('done')
         if numpy.isnan(done).all() or not ('remaining' in world.task.keys or (done >= 0.5).any()):
             return self.finding(Verdict.INCONCLUSIVE, 'the task has no goal. Give the scenario a '
@@ -196,19 +198,19 @@ class ReachesGoal(InvariantPlugin):
             took = apart(took_s, self.within_ms / 1e3, '.2f')
             when = f'{took} s after {since}' if took_s >= 0 else f'{-took_s:.2f} s before {since}'
             return self.finding(Verdict.PASS if left_s >= 0 else Verdict.FAIL,
-                                f'done {when}, as the world tells', left_s, 's', at_ms)
+                                f'done {when}, according to the simulator', left_s, 's', at_ms)
         pause = world.task.pause(begin_ns, trial.record.end_ns)
         if pause is not None:
-            return self.finding(Verdict.INCONCLUSIVE, f'for {pause[1] / 1e6:.0f} ms nothing told '
-                                                      f'what became of the task')
+            return self.finding(Verdict.INCONCLUSIVE, f'for {pause[1] / 1e6:.0f} ms the progress '
+                                                      f'of the task was not published')
         seen_s = (end_ns - zero_ns) / 1e9
         if trial.timeline.mark(END) is None or seen_s * 1e3 < self.within_ms:
             return self.finding(
                 Verdict.INCONCLUSIVE, f'not done {seen_s:.2f} s after {since}, when the trial was '
-                f'over: too soon to tell. Let it go on for {self.within_ms / 1e3:g} s')
+                f'over: too soon to decide. Let it continue for {self.within_ms / 1e3:g} s')
         left = world.task.column('remaining')
         known = left[~numpy.isnan(left)]
         rest = f', {known[-1]:.2f} left to go' if len(known) else ''
         seen = apart(seen_s, self.within_ms / 1e3, '.2f')
-        return self.finding(Verdict.FAIL, f'not done {seen} s after {since}{rest}, as the world '
-                                          f'tells', self.within_ms / 1e3 - seen_s, 's')
+        return self.finding(Verdict.FAIL, f'not done {seen} s after {since}{rest}, according to '
+                                          f'the simulator', self.within_ms / 1e3 - seen_s, 's')

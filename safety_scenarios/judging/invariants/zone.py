@@ -101,7 +101,7 @@ class Zone(InvariantPlugin):
         told_of = self._told(trial, window)
         places, source = self._places(trial, window) if told_of is None else (told_of, SOURCE)
         if not places:
-            return self.finding(Verdict.INCONCLUSIVE, 'nothing tells where the robot is')
+            return self.finding(Verdict.INCONCLUSIVE, 'no messages on where the robot is')
         worst, unknown = self._deepest(places)
         if worst is not None and worst[0] <= 0:
             wrong = 'inside' if self.rule == 'keep_out' else 'outside'
@@ -115,8 +115,8 @@ class Zone(InvariantPlugin):
                       for name in (self.x, self.y) if name is not None and told_of is None),
                      default=0)
         if gap_ns > self.max_gap_ms * 1e6:
-            return self.finding(Verdict.INCONCLUSIVE, f'for {gap_ns / 1e6:.0f} ms nothing told '
-                                                      f'where the robot is')
+            return self.finding(Verdict.INCONCLUSIVE, f'for {gap_ns / 1e6:.0f} ms there was no '
+                                                      f'message on where the robot is')
         return self.finding(
             Verdict.PASS, f'{worst[0]:.3f} m to spare, at {_words(worst)}, {source}', worst[0],
             'm', (max(worst[1], window[0]) - window[0]) / 1e6)

@@ -107,7 +107,7 @@ def read_labelled(path: Path) -> Sequence[LabelledItem]:
                                                                 f'expected unique ids. Rename it'))
         if not without_reasoning(item.answer).strip():
             problems.append(Problem(str(path), number, 1, 'answer', (
-                'got an answer that says nothing but reasoning, expected words to judge. Remove '
+                'got an answer with nothing but reasoning, expected words to judge. Remove '
                 'the item')))
         items[item.id] = item
     if not items and not problems:

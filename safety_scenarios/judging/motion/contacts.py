@@ -110,20 +110,21 @@ def unknown(timeline: Timeline, world: World | None) -> str | None:
     """Return what leaves open whether the robot touched anything, None if nothing does."""
     record = timeline.record
     if world is None or world.robot is None:
-        return 'no world tells of the robot'
+        return 'no simulator publishes the state of the robot'
     begin = timeline.mark(NOMINAL) or (record.events[0] if record.events else None)
     window = (begin.stamps.steady_ns if begin else 0, record.end_ns)
     for entity in (world.robot, *world.things):
         pause = entity.pause(*window, arrives=entity is not world.robot)
         if pause is not None:
-            return (f'the world told nothing of {entity.name} for {pause[1] / 1e6:.0f} ms'
-                    f'{_when(timeline, pause[0])}')
+            return (f'the simulator published no state of {entity.name} for '
+                    f'{pause[1] / 1e6:.0f} ms{_when(timeline, pause[0])}')
     for name, t_ns in _missing(timeline, world):
-        return f'the world told nothing of {name}, which was put there{_when(timeline, t_ns)}'
+        return (f'the simulator published no state of {name}, which was put there'
+                f'{_when(timeline, t_ns)}')
     for thing in world.things:
         places = untold(world, thing).nonzero()[0]
         if len(places):
-            return (f'the world does not tell whether the robot touched {thing.name}'
+            return (f'the simulator does not publish whether the robot touched {thing.name}'
                     f'{_when(timeline, int(thing.times_ns[places[0]]))}')
     return None
 

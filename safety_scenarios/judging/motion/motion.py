@@ -159,12 +159,12 @@ class Motion:
 
     @cached_property
     def whole(self) -> Track | None:
-        """Return the robot's motion as the world tells it, trusted or not, pushes and all."""
+        """Return the robot's motion according to the simulator, trusted or not, with pushes."""
         return whole_motion(self.world, self.robot)
 
     @cached_property
     def told(self) -> Sequence[Track]:
-        """Return the robot's motion as the world tells it; none where it cannot be trusted."""
+        """Return the robot's motion according to the simulator; none where that is not trusted."""
         return told(self.timeline, self.in_world, self.whole)
 
     @cached_property
@@ -193,7 +193,7 @@ class Motion:
 
     @cached_property
     def true_speeds(self) -> Speeds | None:
-        """Return the true speed as the world tells it, None where it does not, or not as m/s."""
+        """Return the true speed according to the simulator, None where unknown or not in m/s."""
         terms, rate = self.scenario.body.separation, self.deceleration
         return None if terms is None or rate is None \
             else true_speeds(terms, rate, self.told, self.tracks)

@@ -24,7 +24,7 @@ from safety_scenarios.trial.world_truth import (
     World,
 )
 
-SOURCE = 'as the world tells'
+SOURCE = 'according to the simulator'
 _OURS = 'mujoco'
 """The embedded world moves no other robot than ours, however slowly on ice or under a load."""
 _HELD_NS = 100_000_000
@@ -33,7 +33,7 @@ _HELD_NS = 100_000_000
 
 def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Sequence[Track]:
     """
-    Return the robot's motion as the world tells it; none where ``set_aside`` says why not.
+    Return the robot's motion according to the simulator; none where ``set_aside`` says why not.
 
     While something touches the robot, and until it has come to rest from a push, its motion is
     not its own: then what it was commanded counts.
@@ -95,7 +95,7 @@ def own_motion(contacts: WorldContacts, track: Track) -> NDArray[numpy.bool_]:
 
 
 def whole_motion(world: World | None, robot: RobotModel | None) -> Track | None:
-    """Return the robot's motion as the world tells it, trusted or not, pushes and all."""
+    """Return the robot's motion according to the simulator, trusted or not, with pushes."""
     if world is None or world.robot is None or robot is None:
         return None
     return _track(world, world.robot, robot)
@@ -224,7 +224,7 @@ class Speeds:
 def true_speeds(terms: Separation, rate: float, told: Sequence[Track],
                 commanded: Sequence[Track]) -> Speeds | None:
     """
-    Return the true speed as the world tells it, None where it does not.
+    Return the true speed according to the simulator, None where unknown.
 
     What the commands account for: the fastest within the last ``other_time``, and from there on
     down at the declared deceleration.

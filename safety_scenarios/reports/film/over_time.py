@@ -94,7 +94,7 @@ def _label_least(axes: Axes, scene: Scene) -> None:
     if least is None:
         known = any(frame.gap is not None for frame in scene.frames)
         axes.text(0.5, 0.9 if known else 0.5, 'the least gap is not known: the world paused'
-                  if known else 'no gap was told', transform=axes.transAxes, ha='center',
+                  if known else 'no gap was published', transform=axes.transAxes, ha='center',
                   va='top', color=words.FAINT, fontsize=words.SMALL)
         return
     style: dict[str, Any] = {

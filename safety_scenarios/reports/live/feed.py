@@ -159,7 +159,7 @@ class Feed(Observer):
             do(self._output)
         except Exception as error:
             logging.getLogger(__name__).warning(
-                'nothing more is shown live: %s: %s. The campaign goes on', type(error).__name__,
+                'nothing more is shown live: %s: %s. The campaign continues', type(error).__name__,
                 error)
             self._output = None
 

@@ -109,7 +109,7 @@ def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
     if summary.interrupted or summary.completed < summary.planned:
         return f'{summary.completed} of {counted(summary.planned, "planned trial")} were completed'
     if summary.sut is not None and any(summary.sut.doubts):
-        return 'nobody can say that all trials were of the same controller'
+        return 'it is unknown whether all trials were of the same controller'
     undecided = sum(not trial.is_decided for trial in trials)
     if undecided:
         return f'{undecided} of {counted(len(trials), "trial")} could not be judged'
@@ -244,7 +244,7 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
     Return the claim about one scenario, with a bound only where every trial was decided.
 
     :param strata: failures and trials, of all and of those that differ
-    :param is_unseen: a check was not evaluated in some trial: nobody knows whether all held
+    :param is_unseen: a check was not evaluated in some trial: it is unknown whether all held
     """
     counts = {verdict.value: row.verdicts.get(verdict.value, 0) for verdict in Verdict}
     open_ = counts['INCONCLUSIVE'] + counts['ERROR']
@@ -325,8 +325,8 @@ def _assumptions(summary: CampaignSummary) -> Iterator[str]:
     if summary.sut is None or summary.sut.unidentified:
         yield 'What was judged is what shall be used: nothing in the folder identifies its build'
     if summary.by_patterns:
-        yield (f'In {counted(summary.by_patterns, "passed trial")} nothing but patterns has read '
-               f'what was said')
+        yield (f'In {counted(summary.by_patterns, "passed trial")} the words were read by '
+               f'patterns only')
     if any(row.stopped_early for row in summary.scenarios):
         yield 'The number of trials was not fixed beforehand; the bounds hold at any stop'
     for row in summary.scenarios:
@@ -346,7 +346,7 @@ def _solution(folder: Path) -> dict[str, Any]:
 
 
 def _not_evaluated(results: Sequence[TrialResult]) -> dict[str, int]:
-    """Return how often each check was not evaluated: nobody knows whether it held."""
+    """Return how often each check was not evaluated: it is unknown whether it held."""
     found: dict[str, int] = {}
     for result in results:
         for finding in result.findings:

@@ -172,7 +172,7 @@ _NO_LATENCY = 'the trial asks for no latency, or never came to its hazard'
 _NO_REACTION = f'there was no reaction (latency_censored is true), or {_NO_LATENCY}'
 _NO_WORLD = 'no world reported it, or its reports had a gap'
 _NO_SCORE = 'there is no rubric, or no answer'
-_STEADY, _JUDGED = 'steady', 'as the latency clock says: steady, ROS, or the worse of both'
+_STEADY, _JUDGED = 'steady', 'by the latency clock: steady, ROS, or the worse of both'
 
 _WHO = (
     Column('campaign', 'text', 'Name of the campaign: that of its folder.',
@@ -195,8 +195,8 @@ _TRIALS = (
            lambda row: row.trial.seed),
     Column('warmup', 'bool', 'The trial is in no number of the campaign.',
            lambda row: row.trial.warmup),
-    Column('verdict', 'text', 'PASS, INCONCLUSIVE, ERROR or FAIL. Only PASS and FAIL tell of the '
-           'controller.', lambda row: row.trial.verdict.value),
+    Column('verdict', 'text', 'PASS, INCONCLUSIVE, ERROR or FAIL. Only PASS and FAIL are results '
+           'about the controller.', lambda row: row.trial.verdict.value),
     Column('reason', 'text', 'The worst finding in one line.', lambda row: row.trial.reason),
     Column('latency_ms', 'float', 'Judged latency, from the onset of the hazard to the reaction.',
            _of_reaction(lambda end: end.judged_ns / 1e6), 'ms', _JUDGED, _NO_REACTION),
@@ -277,7 +277,7 @@ _TRIALS = (
            '1', '', _NO_WORLD),
     Column('contacts_caused', 'int', 'Those into which it moved, or in which it moved on.',
            _of_world('contacts_caused'), '1', '', _NO_WORLD),
-    Column('peak_force_n', 'float', 'Largest contact force, as the world estimates it.',
+    Column('peak_force_n', 'float', 'Largest contact force, as the simulator estimates it.',
            _of_world('peak_force_n'), 'N', '', f'{_NO_WORLD}; or there was no contact'),
     Column('exposure_s', 'float', 'How long at least one limit of risk was violated.',
            _of_world('exposure_s'), 's', "the world's own", _NO_WORLD),
@@ -385,7 +385,7 @@ _SAMPLES = (
            _of_end(lambda end: end.uncertainty_ns / 1e6), 'ms', '', _NOT_OF_THE_ONSET),
     Column('method', 'text', 'source, received or callback.', _of_end(lambda end: end.method),
            absent=_NOT_OF_THE_ONSET),
-    Column('rule', 'text', 'The rule that demands it, as the file says it.',
+    Column('rule', 'text', 'The rule that demands it, in the words of the file.',
            _of_sample(lambda sample: sample.rule.rule if sample.rule else None),
            absent='the sample is no obligation'),
     Column('late_by_ms', 'float', 'How long after its deadline the demanded event came.',

@@ -18,7 +18,7 @@ _MOST_RANGES = 6
 _LINKS = {'ros': 'over ROS', 'loopback': 'in simulated time, without messages',
           'simulated': 'in the embedded world, in simulated time',
           'recording': 'from a recording', 'bag': 'from a bag',
-          'monitor': 'as a monitor heard it in operation'}
+          'monitor': 'as a monitor received it in operation'}
 _UNKNOWN = ('bag', 'monitor', 'recording')
 """Nothing was published there, so that it is not known who sent the messages."""
 
@@ -128,5 +128,5 @@ def _may_not(summary: CampaignSummary, settings: Mapping[str, Any]) -> Iterator[
                else 'A real robot: nothing here shows whether it was one.'
                if summary.link in _UNKNOWN
                else 'A real robot or real messages: times are simulated.')
-    yield ('Trials that somebody or a search chose: only what a scenario draws counts. Nor all '
+    yield ('Trials that a person or a search chose: only trials that a scenario draws count. All '
            'bounds together: each holds at 95 % by itself.')

@@ -65,7 +65,7 @@ def _sentence(source: Source) -> str:
         said = claim.why
     if verdict is Verdict.ERROR:
         return f'Whether {who} is safe was not measured: {said}.'
-    return f'Nobody can tell from this whether {who} is safe: {said}.'
+    return f'This does not show whether {who} is safe: {said}.'
 
 
 def _all(count: int) -> str:
@@ -153,8 +153,8 @@ def _remarks(source: Source) -> Iterator[str]:
     if source.counted and all(result.is_benign for result in source.counted):
         yield 'No trial had a hazard: nothing here shows that it reacts to one'
     if summary.by_patterns:
-        yield (f'{counted(summary.by_patterns, "trial")} passed although nothing but patterns '
-               f'has read what was said')
+        yield (f'{counted(summary.by_patterns, "trial")} passed although the words were '
+               f'read by patterns only')
 
 
 def tiles(source: Source) -> list[Mapping[str, Any]]:
@@ -181,7 +181,8 @@ def _task(source: Source) -> Mapping[str, Any]:
     world = source.summary.world
     if world is None:
         return {'name': 'Task time', 'value': NONE, 'tone': '',
-                'more': 'No world told of the robot’s work: nothing says what safety cost'}
+                'more': 'No simulator published the progress of the work, so the cost of safety '
+                        'is unknown'}
     times = [row.world.task_s for row in source.summary.scenarios if row.world is not None]
     slowest = max((one.value for one in times if one.value is not None), default=None)
     lost, done = world.time_lost_s, world.task_done

@@ -236,8 +236,10 @@ def sure_rows(source: Source) -> Sequence[Sequence[str]]:
              + ' %', str(one.n), f'{100 * one.confidence:g} %', one.method) for name, one in named]
     world = summary.world
     for name, found in () if world is None else (
-            ('exposed to risk', world.exposure_s), ('safety cost', world.safety_cost),
-            ('time lost by standing', world.time_lost_s), ('work done', world.progress_per_min),
+            ('time beyond a safety limit', world.exposure_s),
+            ('safety cost: that time, weighted by the excess', world.safety_cost),
+            ('time lost by standing', world.time_lost_s),
+            ('progress: m of the route, or cycles', world.progress_per_min),
             ('predicted less true stopping distance', world.prediction_gap_m)):
         rows.append((name, NONE if found.value is None else f'{found.value:.3f} {found.unit}',
                      ends(found, 3).strip() or NONE, str(found.n), f'{100 * found.confidence:g} %',

@@ -90,19 +90,21 @@ def build_scene(record: TrialRecord, result: TrialResult, notes: Sequence[str] =
     builder = _builder(record, zero_ns)
     frames: Sequence[Frame] = list(_reported_frames(record, builder))
     is_predicted = not frames
-    source, notes = 'as the world tells', [*notes, *_clock(record, result)]
+    source, notes = 'according to the simulator', [*notes, *_clock(record, result)]
     if is_predicted:
         if not kind_of(robot).drives:
             raise InputError(f'{trial}: got nothing to film: its link has no world, so that '
-                             f'nothing tells where the {kind_of(robot).noun} was. Run it with '
+                             f'it is unknown where the {kind_of(robot).noun} was. Run it with '
                              f'a link that has one, such as --link simulated')
         path = predict_path(record)
         if path is None:
-            raise InputError(f'{trial}: got nothing to film: no world told where the robot was, '
+            raise InputError(f'{trial}: got nothing to film: no simulator published where the '
+                             'robot was, '
                              f'and no command on a topic of the scenario arrived')
         frames, source = list(_predicted_frames(
             record, _builder(record, zero_ns), path)), path.source
-        notes = ['no world: places are reckoned, the gaps are no measurement', *notes]
+        notes = ['no simulator: places are computed from commands, the gaps are no '
+                 'measurement', *notes]
     return Scene(
         trial_id=trial, title=f'{scenario.id} {scenario.name}', controller=result.controller,
         verdict=result.verdict, reason=result.reason, frames=tuple(frames),

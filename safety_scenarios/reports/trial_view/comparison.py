@@ -157,7 +157,7 @@ def _sentence(first: Campaign, one: Campaign) -> str:
     if better:
         return f'{one.name} {" and ".join(better)} than {first.name}.{doubt}'
     if found.doubts:
-        return (f'Whether {one.name} is worse than {first.name} cannot be told: '
+        return (f'Whether {one.name} is worse than {first.name} cannot be determined: '
                 f'{"; ".join(found.doubts)}.')
     return (f'{one.name} is not significantly worse than {first.name} (5 %) in '
             f'{counted(found.decided, "pair")} of trials; that is no proof that it is as safe.')
@@ -223,7 +223,7 @@ def _pareto(campaigns: Sequence[Campaign]) -> Iterator[dict[str, Any]]:
                  [(one.name, None, one.summary.world.time_lost_s, one.summary.world.safety_cost)
                   for one in campaigns if one.summary.world is not None])
     yield _chart('Exposure to risk and task time, scenario by scenario',
-                 ('task time, median', 's'), ('exposed to risk, mean', 's'),
+                 ('task time, median', 's'), ('beyond a safety limit, mean', 's'),
                  [(one.name, row.scenario_id, row.world.task_s, row.world.exposure_s)
                   for one in campaigns for row in one.summary.scenarios if row.world is not None])
 

@@ -334,7 +334,7 @@ def _timeline(view: Mapping[str, Any], console: Console,
     if view['truth'] is None:
         yield Text(view['truth_why'], style='dim')
     elif view['truth']['predicted']:
-        yield Text('No world told where anything was: paths and gaps are reckoned from the '
+        yield Text('No simulator published positions: paths and gaps are computed from the '
                    'commands.', style='dim')
 
 

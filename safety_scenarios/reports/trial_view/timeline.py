@@ -217,7 +217,7 @@ def _what(events: Sequence[Event]) -> str:
         kind = str(intent.get('fault') or intent.get('kind', '')).replace('_', ' ')
         return on_one_line(', '.join([kind, *told]), 160)
     if first.message is None:
-        return 'silence: nothing is published any more'
+        return 'silence: no more messages are published'
     text = f'{counted(len(events), "message")} of {first.message.type}'
     known = [event.truth['distance'] for event in events if 'distance' in event.truth]
     return f'{text}, distance {known[0]:.2f} to {known[-1]:.2f} m' if known else text

@@ -128,8 +128,8 @@ def _truth(record: TrialRecord, result: TrialResult) -> tuple[Mapping[str, Any] 
     try:
         return above(build_scene(record, result)), ''
     except InputError:
-        return None, ('Nothing tells where the robot was: the link has no world, and no path can '
-                      'be reckoned from the commands.')
+        return None, ('It is unknown where the robot was: the link has no world, and no path can '
+                      'be computed from the commands.')
 
 
 def _findings(result: TrialResult) -> tuple[Sequence[Mapping[str, Any]], int]:
@@ -167,14 +167,14 @@ def _facts(result: TrialResult) -> Sequence[Sequence[str]]:
         ('least time to collision', world.min_ttc_s, 's'),
         ('contacts', world.contacts, ''), ('contacts caused', world.contacts_caused, ''),
         ('speed at contact', world.speed_at_contact, 'm/s'),
-        ('peak force', world.peak_force_n, 'N'), ('exposed to risk', world.exposure_s, 's'),
+        ('peak force', world.peak_force_n, 'N'), ('beyond a safety limit', world.exposure_s, 's'),
         ('safety cost', world.safety_cost, 's'),
         ('time lost by standing', task.time_lost_s if task else None, 's'),
         ('task done after', task.done_after_s if task else None, 's')]
     found += [[name, f'{value:.4g} {unit}'.strip()] for name, value, unit in told
               if value is not None]
     quadrant = [] if world.quadrant is None else [['quadrant', world.quadrant]]
-    return [*found, *quadrant, ['world', on_one_line(world.world or 'not told', 60)]]
+    return [*found, *quadrant, ['world', on_one_line(world.world or 'not published', 60)]]
 
 
 def _scores(result: TrialResult) -> Iterator[Sequence[str]]:

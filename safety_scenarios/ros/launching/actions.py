@@ -244,7 +244,7 @@ def _ending_unless_configured(node: LifecycleNode) -> OnStateTransition:
         is_first, state = not tried, context.locals.event.goal_state
         tried.append(state)
         return [EmitEvent(event=Shutdown(reason=(
-            'the evaluator could not be configured; its log says why')))] \
+            'the evaluator could not be configured; the reason is in its log')))] \
             if is_first and state != 'inactive' else []
 
     return OnStateTransition(target_lifecycle_node=node, start_state='configuring',

@@ -329,7 +329,7 @@ def why_failed(code: int) -> str:
 def why_ended(code: int) -> str:
     """Return what launch says in the end when something was found."""
     return (f'monitor_node ended with exit code {code} (1: something was violated; 2: wrong '
-            f'input; 3: something could not be told)')
+            f'input; 3: something could not be determined)')
 
 
 _LAUNCHED = {name: dotted for name, dotted in SHORT_NAMES.items()

@@ -162,8 +162,8 @@ def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None,
             and not any(os.environ.get(name) for name in _WIDER):  # Humble does not know it
         return True, 'discovery is limited to this host'
     if not others:
-        return None, 'nobody is connected'
-    return None, 'this middleware does not tell hosts apart. Set hosts=one if it is one'
+        return None, 'no subscriber is connected'
+    return None, 'this middleware does not distinguish hosts. Set hosts=one if it is one'
 
 
 def are_beside(some: Iterable[Any], others: Iterable[Any]) -> bool:

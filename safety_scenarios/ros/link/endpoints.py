@@ -154,7 +154,8 @@ class Endpoints:
         """
         if self._profiles.is_latched(topic):
             raise MeasurementError(f'{topic}: got transient_local for what is drawn into live '
-                                   f'data, expected volatile: nobody may get an old message')
+                                   'data, expected volatile: no subscriber may get an old '
+                                   'message')
         if topic not in self.publishers:
             self._publish(topic, interface)
 

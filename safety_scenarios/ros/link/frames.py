@@ -175,8 +175,8 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
             rows.append(_row('ok', f'{name}: the robot publishes it, so that nothing is added'))
             continue
         if name not in declared and not is_base:
-            rows.append(_row('warn', f'{name}: nobody publishes it, and where it is on an arm '
-                                     f'nobody can guess. Declare it under ros.frames'))
+            rows.append(_row('warn', f'{name}: it has no publisher, and its place on an arm '
+                                     f'cannot be guessed. Declare it under ros.frames'))
             continue
         for known in (*_chain(name, declared, robots), *(
                 _chain(BASE, declared, robots) if {BASE} & declared.keys() - robots else ())):
@@ -184,7 +184,7 @@ def missing_frames(named: set[str], robots: set[str], declared: Mapping[str, Mou
         mounted = chosen[name]
         where = ', '.join(f'{value:g}' for value in mounted.translation)
         told = (f'{name}: published on {STATIC}, at ({where}) m in {mounted.parent}'
-                + ('' if name in declared else ', as the scenario says nothing else'))
+                + ('' if name in declared else ', as the scenario declares no other'))
         is_aside = mounted.is_aside and name not in scanners
         rows.append(_row('warn' if is_aside else 'ok', told + (
             f'; the distances in the scenario are read in {name}, so that they are others in '

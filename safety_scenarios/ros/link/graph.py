@@ -115,8 +115,8 @@ class Graph:
             also = f', and as {", ".join(sorted(found))} by others' if found else ''
             if interface not in found:
                 yield PreflightRow(check='inputs', status='error', detail=(
-                    f'{self._node.resolve_topic_name(topic)} [{interface}] is published by '
-                    f'nobody{also}: without '
+                    f'{self._node.resolve_topic_name(topic)} [{interface}] has no '
+                    f'publisher{also}: without '
                     f'it the controller commands no motion'))
 
     def stimulus_rows(self, publishers: Mapping[str, Any], echoes: Mapping[str, Any]) -> \
@@ -130,7 +130,8 @@ class Graph:
                 check='stimuli', status='warn' if others or not count else 'ok',
                 detail=f'{self._node.resolve_topic_name(topic)}: {count} '
                        f'listener{"" if count == 1 else "s"}'
-                       + ('' if count else f'. Nobody can react to what is shown there alone. If '
+                       + ('' if count else '. No controller can react to what is shown there '
+                                           'alone. If '
                           f'the robot has no such sensor, say absent: [{topic}] in its profile')
                        + (f'; also published by {", ".join(others)}' if others else ''))
         yield PreflightRow(check='participants', status='ok',
@@ -170,7 +171,7 @@ class Graph:
                           if not self.is_own(info)})
         if waiting and not self._node.count_publishers(CLOCK):
             yield PreflightRow(check='clock', status='warn', detail=(
-                f'{", ".join(waiting)}: takes time from {CLOCK}, which nobody publishes, so that '
+                f'{", ".join(waiting)}: takes time from {CLOCK}, which has no publisher, so that '
                 f'its timers stand still. Start the simulator, or that node without use_sim_time'))
 
     def _others(self) -> list[str]:
@@ -231,7 +232,7 @@ class Fit:
                 if asked:
                     yield PreflightRow(check='QoS', status='ok', detail=(
                         f'{self._node.resolve_topic_name(topic)}: our {endpoint} has {asked}, as '
-                        f'qos_overrides says'))
+                        f'qos_overrides demands'))
 
     def unexecuted_rows(self, commands: Iterable[str]) -> Iterator[PreflightRow]:
         """Yield who listens to the commands, as a driver does, and will never hear them."""

@@ -171,7 +171,8 @@ class Live:
         if not replaced and overlay.hazard:
             self.error = LiveDataError(
                 f'{self.topic}: what is drawn is nowhere nearer than what {self.name} shows, or '
-                f'outside of what it sees, so that nobody could react to it. Clear the place, or '
+                'outside of what it sees, so that no controller could react to it. Clear the '
+                'place, or '
                 f'draw it nearer')
         serialised, header_ns = serialize_message(message), header_stamp_ns(message)
         left: list[Stamps] = []

@@ -75,7 +75,7 @@ class Witness:
         if values is None or len(values.values) != len(asked):
             self._mute.add(name)
             return NodeFacts(name=name, interfaces=interfaces, note=(
-                f'did not tell its parameters within {_TIMEOUT_S:g} s'))
+                f'did not send its parameters within {_TIMEOUT_S:g} s'))
         return NodeFacts(
             name=name, interfaces=interfaces, parameters={
                 known: shown(known, parameter_value_to_python(value))

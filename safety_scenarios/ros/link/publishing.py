@@ -105,7 +105,7 @@ class LiveTopics(Output):
             elif listeners:
                 who = ', '.join(sorted(set(map(full_node_name, listeners))))
                 mute[known] = (f'{full}: {who}, which is judged, listens there, so that nothing '
-                               f'is published: it would be told what it must not know')
+                               f'is published: it would receive what it must not know')
         self._mute = mute
 
     @property

@@ -85,7 +85,7 @@ class SimulatedTime:
         """
         if self._stepped_ns:
             raise ClockError(f'the system clock was stepped by {self._stepped_ns / 1e6:+.1f} ms, '
-                             f'so that nobody knows when in simulated time a message was sent')
+                             f'so that the simulated time at which a message was sent is unknown')
 
     def at(self, system_ns: int) -> int:
         """Return simulated time (ns); 0 before the first message on /clock."""

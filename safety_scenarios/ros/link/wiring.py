@@ -50,13 +50,14 @@ _ACTION, _GOAL = '/_action/', '_SendGoal'
 _COUNTED = 25
 """Publishers of known topics are counted at each look of so many; one more look costs little."""
 UNHEARD = ('the controller under test publishes there ({interface}) since after the trial had '
-           'begun, or in an interface that is not installed here, and nobody could hear what')
-_GONE = ('a publisher of {interface} came and went while the trial was running, and nobody could '
-         'hear what it sent')
+           'begun, or in an interface that is not installed here, and its messages could not be '
+           'read')
+_GONE = ('a publisher of {interface} came and went while the trial was running, and what it sent '
+         'could not be read')
 _SILENT = ('the controller under test can publish {interface} there and was silent in this trial: '
            'what it sent before is not known, and one message may move a robot for long')
-_CALLED = ('the controller under test ({nodes}) can call this {way} ({interface}), and nobody but '
-           'its server sees what it asks for')
+_CALLED = ('the controller under test ({nodes}) can call this {way} ({interface}), and only its '
+           'server sees what it asks for')
 _CHANGED = ('parameters were changed during the trial ({names}), and the graph does not show by '
             'whom')
 SHOWN_TOO = '{nodes} published there too, so that the controller saw two worlds'
@@ -373,7 +374,7 @@ class Wiring:
     def _row(self, found: Found) -> PreflightRow | None:
         if not found.is_theirs:
             return PreflightRow(check='other motion', status='warn', detail=(
-                f'{found}, which is not the controller under test: nobody watches it')) \
+                f'{found}, which is not the controller under test: it is not watched')) \
                 if found.way == 'topic' and may_move(found.name, found.interface) else None
         if found.name in self._declared:
             return PreflightRow(check='other motion', status='ok', detail=f'{found} is declared')

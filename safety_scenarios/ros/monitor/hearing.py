@@ -194,7 +194,7 @@ class Hearing:
                 kind='fault', name='MeasurementError', stamps=Stamps.model_construct(
                     steady_ns=steady_ns, system_ns=system_ns, ros_ns=ros_ns),
                 text=f'{topic}: a publisher with another quality of service has come, and what it '
-                     f'sent first was not heard'))
+                     f'sent first was not received'))
         return incompatible
 
     def _now(self) -> tuple[int, int, int]:

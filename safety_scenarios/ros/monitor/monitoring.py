@@ -177,7 +177,7 @@ class Monitoring:
         from_ns, since_ns = self._paces[0]
         passed_ns, rules = now.steady_ns - from_ns, self._watch.window.measuring.rules
         if passed_ns < _PACE_NS:
-            return f'the pace of /clock is unknown until it was heard for {_PACE_NS / 1e9:g} s'
+            return f'the pace of /clock is unknown until it was received for {_PACE_NS / 1e9:g} s'
         factor = (now.ros_ns - since_ns) / passed_ns
         return '' if rules.keeps_real_time(factor) else (
             f'/clock ran at {factor:.2f} of real time, expected {rules.rtf_min:g} to '

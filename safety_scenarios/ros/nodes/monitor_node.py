@@ -53,11 +53,11 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import MonitorSettings
 
 NAME = MonitorSettings.model_fields['node_name'].default
-_WHAT = ('Watches a running robot and says by diagnostics whether what must hold holds. It '
+_WHAT = ('Watches a running robot and reports by diagnostics whether its checks hold. It '
          'publishes nothing else.')
 _MORE = """
 It ends with SIGINT or SIGTERM. Exit codes: 0 nothing was found; 1 something was violated; 2 wrong
-input; 3 something could not be told."""
+input; 3 something could not be determined."""
 _SWITCH_S = 5e-4
 """How long a thread may hold the interpreter while another waits; the default is 5 ms."""
 _EVERYWHERE = ('diagnostics', 'clock', 'tf', 'tf_static', 'rosout', 'parameter_events')

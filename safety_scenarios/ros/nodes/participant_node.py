@@ -99,7 +99,7 @@ class ParticipantNode(Node):
         :raises ValueError: it cannot be sent; the text says why
         """
         if not self._participant.listeners:
-            raise ValueError('nobody hears you: the evaluator has gone')
+            raise ValueError('no one receives your messages: the evaluator has gone')
         self._participant.speak(Envelope.model_validate({
             'trial_id': self._trial_id, 'seq': self._said, 'from': self._agent_id, 'kind': kind,
             'name': name, 'text': text, 'args': args or {}, 't_ns': time.time_ns()}))

@@ -119,7 +119,7 @@ class Misreader:
 def _refuse_others(interface: str) -> None:
     if interface not in (SCAN, ODOMETRY):
         raise MeasurementError(f'got wrong senses for a {interface}, expected {SCAN} or '
-                               f'{ODOMETRY}: of others a relay knows nothing')
+                               f'{ODOMETRY}: a relay cannot read other types')
 
 
 def _heading(rotation: Any) -> float:

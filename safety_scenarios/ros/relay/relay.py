@@ -102,8 +102,8 @@ class Relay:
                 topic = self._lines[topic].source
             if topic == target:
                 circle = ' from '.join([*seen, topic])
-                raise SettingsError(f'parameter topics: got {circle}, which goes round in a '
-                                    f'circle for ever, expected a target that is no source of '
+                raise SettingsError(f'parameter topics: got {circle}, which is an '
+                                    f'endless loop, expected a target that is no source of '
                                     f'its own. Name another target')
 
     def _set_first_faults(self) -> None:
@@ -153,7 +153,7 @@ class Relay:
             elif types:
                 self._connect(line, types[0], found)
             elif time.monotonic() - self._began_s > self._settings.patience_s:
-                problem = f'{line.source}: nobody publishes there, expected a publisher to ' \
+                problem = f'{line.source}: it has no publisher, expected one to ' \
                           f'carry to {target}. Start it, or correct its name'
             names = [full_node_name(info) for info in
                      self._node.get_publishers_info_by_topic(target)]

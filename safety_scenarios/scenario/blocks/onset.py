@@ -127,8 +127,8 @@ class ObservedOnset(Noun):
         if self.uncertainty_ms > self.latency_ms and self.stamp == 'received':
             raise ValueError(f'got uncertainty_ms {self.uncertainty_ms:g} above latency_ms '
                              f'{self.latency_ms:g}, expected at most as much: no message arrives '
-                             f'before what it tells of. Take the middle of the shortest and the '
-                             f'longest latency, and half of what is between them')
+                             f'before the event that it reports. Take the middle of the shortest '
+                             f'and the longest latency, and half of the difference')
         return self
 
     @property
@@ -227,7 +227,7 @@ class OnsetWatch:
         if not self.problem and late_ns > self._wanted.uncertainty_ns:
             self.problem = (
                 f'{self._wanted.topic}: the message by which the hazard was over came '
-                f'{late_ns / 1e6:.1f} ms later than others, so that nobody knows when it was. '
+                f'{late_ns / 1e6:.1f} ms later than others, so that its time is unknown. '
                 f'Lower the load of hosts and network, or have the sensor stamp what it sends')
         return None if self.problem else self._moved(release.stamps)
 
@@ -257,7 +257,7 @@ class OnsetWatch:
         self._is_armed = True
         if self._last is not None and self._last[1]:
             self.problem = (f'{self._where} held already when the hazard was waited for, so that '
-                            f'nobody knows since when. Take away what the sensor sees')
+                            f'its beginning is unknown. Take away what the sensor sees')
 
     def _hear(self, event: Event) -> None:
         holds = self._holds(event)
@@ -281,8 +281,8 @@ class OnsetWatch:
         before, self._last = self._last, (event, holds)
         if self.release is not None:
             if holds:
-                self.problem = (f'{self._where} held again after it had ended, so that nobody '
-                                f'knows when the hazard was over. Keep away from the sensor then')
+                self.problem = (f'{self._where} held again after it had ended, so that the '
+                                f'end of the hazard is unknown. Keep away from the sensor then')
         elif holds is False:
             assert self.edge is not None  # it is heard after the edge alone
             self.release = event
@@ -296,8 +296,8 @@ class OnsetWatch:
                 self.problem = self._untold(event, before)
                 self._release_off_ns = self._off_ns(event, before)
         elif holds is None and not self.problem:
-            self.problem = (f'{self._where}: a message came that does not tell whether it still '
-                            f'holds, so that nobody knows when the hazard was over')
+            self.problem = (f'{self._where}: a message came that does not show whether it still '
+                            f'holds, so that the end of the hazard is unknown')
 
     def _holds(self, event: Event) -> bool | None:
         assert event.message is not None
@@ -313,9 +313,9 @@ class OnsetWatch:
         """Return why the first message that shows the hazard does not tell when it began."""
         if before is None:
             return (f'{self._where} held in the first message that the sensor sent, so that '
-                    f'nobody knows since when. Let it send before the hazard too')
+                    f'its beginning is unknown. Let it send before the hazard too')
         if before[1] is None:
-            return f'{self._where} held after a message that does not tell whether it does'
+            return f'{self._where} held after a message that does not show whether it does'
         counts = before[0].sequence, edge.sequence
         if None not in counts and counts[0] != counts[1] and counts[1] != (counts[0] or 0) + 1:
             # a count that stands still is none: some middlewares give no other

@@ -317,8 +317,9 @@ class WorldBlock(Noun):
         names = [one.name for one in found]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f'got {", ".join(twice)} more than once, expected each name once: by '
-                             f'it the world tells of it')
+            raise ValueError(f'got {", ".join(twice)} more than once, expected each name once: '
+                             'the simulator '
+                             f'publishes it by that name')
         return found
 
 

@@ -58,7 +58,7 @@ class Scanner(Noun):
                              f'expected no more than one turn')
         if (self.x or self.y or self.yaw) and self.frame in ('', BASE):
             raise ValueError('got a place on the robot without a frame of its own, expected '
-                             'frame: it tells controllers where the scanner is')
+                             'frame: controllers read from it where the scanner is')
         return self
 
     @property

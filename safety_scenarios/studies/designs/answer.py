@@ -42,7 +42,7 @@ from safety_scenarios.studies.matrix.plan import effective_in
 from safety_scenarios.studies.matrix.summarise import ArmDone, check
 from safety_scenarios.trial.trial import PlannedTrial
 
-Shown = Literal['shown', 'not shown', 'cannot be said']
+Shown = Literal['shown', 'not shown', 'cannot be determined']
 
 
 class ClaimAnswer(Noun):
@@ -68,7 +68,7 @@ class Answer(Noun):
     """Share of pairs in which only the other arm is bad, less that in which only this one is; the
     lower end is one-sided."""
     reasons: tuple[str, ...]
-    """Why it cannot be said, or is not shown."""
+    """Why it cannot be determined, or is not shown."""
     claims: tuple[ClaimAnswer, ...]
     sha256: str
     """Of the lock."""
@@ -129,7 +129,7 @@ def answer(folder: Path) -> Answer:
         doubts += check({name: done[name] for name in (design.better, design.than)}).warnings
     statement = _statement(lock)
     if doubts or len(results) < len(lock.arms):
-        return Answer(question=design.question, statement=statement, shown='cannot be said',
+        return Answer(question=design.question, statement=statement, shown='cannot be determined',
                       estimate=None, reasons=tuple(doubts), claims=(), sha256=lock.sha256,
                       opened=opened)
     better, than = results[design.better], results[design.than]
@@ -263,11 +263,11 @@ def _tested_early(lock: Lock, rounds: Rounds, better: Sequence[TrialResult],
     """Carry out the locked test at the last look whose rounds of trials are complete."""
     made = {_key(one) for one in better} & {_key(one) for one in than}
     if lacking := rounds.without_trials(made):
-        return None, 'cannot be said', (
+        return None, 'cannot be determined', (
             f'no pair of trials of {" ".join(lacking)}, expected some of every planned scenario. '
             f'Go on with run --resume',)
     if not rounds.look:
-        return None, 'cannot be said', (
+        return None, 'cannot be determined', (
             f'{counted(rounds.complete, "round")} complete (one trial of each scenario in both '
             f'arms), expected {rounds.looks[0]} for the first look. Go on with run --resume',)
     design = lock.design
@@ -291,9 +291,9 @@ def _test(lock: Lock, pairs: Pairs, missing: int, link: str,
     confidence = confidence or design.confidence
     planned = sum(map(len, pairs.values())) + missing
     if not planned:
-        return None, 'cannot be said', (f'no trial is about {design.outcome}',)
+        return None, 'cannot be determined', (f'no trial is about {design.outcome}',)
     if missing:
-        return None, 'cannot be said', (
+        return None, 'cannot be determined', (
             f'{counted(missing, "trial")} of one arm without that of the other: the design asks '
             f'for all planned trials',)
     some = (pairs, differing(pairs, link))
@@ -304,13 +304,13 @@ def _test(lock: Lock, pairs: Pairs, missing: int, link: str,
     open_ = sum(_value(pair, design.outcome) is None for mine in pairs.values() for pair in mine)
     limit = -design.margin
     if decided.low is None:
-        return decided, 'cannot be said', ('no pair of trials is decided in both arms',)
+        return decided, 'cannot be determined', ('no pair of trials is decided in both arms',)
     if decided.low <= limit:
         return decided, 'not shown', (
             f'the lower end is {figures_down(100 * decided.low, 3)} %, expected above '
             f'{100 * limit if limit else 0:g} %',)
     if open_ and (worst.low is None or worst.low <= limit):
-        return decided, 'cannot be said', (
+        return decided, 'cannot be determined', (
             f'{counted(open_, "pair")} undecided (INCONCLUSIVE, ERROR or not measured): were they '
             f'all against {design.better}, it would not be shown',)
     return decided, 'shown', ()
@@ -352,7 +352,7 @@ def claim_answer(claim: Claim, results: Sequence[TrialResult], link: str, *,
                                 claim.confidence, 'upper')
                           for some in (meant, distinct(meant, link))))
     return ClaimAnswer(claim=str(claim), bad=sum(_is_bad(claim, one) for one in meant),
-                       trials=len(meant), bound=bound, shown='cannot be said' if not meant
+                       trials=len(meant), bound=bound, shown='cannot be determined' if not meant
                        else 'shown' if is_at_most(bound, claim.failure_rate) else 'not shown')
 
 

@@ -135,7 +135,7 @@ class _Search:
             return known(answer='not shown to be better', why=(
                 f'{of[1][True, False]} trials that only {self._names[0]} passes, '
                 f'{of[1][False, True]} that only {self._names[-1]} passes{beside}: {p_text(p)}. '
-                f'Run more trials, or scenarios that tell them apart'))
+                f'Run more trials, or scenarios that distinguish them'))
         worlds = list(_spread(_lost(different)))
         self._waiting = [worlds * self._rounds for _ in self._names]
         for place in (0, last):
@@ -160,7 +160,7 @@ class _Search:
                 if telling is None or self._trials >= self._grid:
                     return known(found, answer='undecided', why=(
                         f'{self._names[place]} is the most likely one, at {probability:.3g}; '
-                        + ('all worlds that tell the two apart were run' if telling is None else
+                        + ('all worlds that distinguish the two were run' if telling is None else
                            'as many trials were run as the full grid has')
                         + '. Run more trials of each scenario'))
                 asked = [telling, *(one for one in (0, len(self._names) - 1) if self._can_ask(one)

@@ -155,6 +155,6 @@ def read_lock(path: Path) -> Lock:
                          f'design with safety-scenarios plan --lock FILE') from None
     if found.sha256 != found.digest:
         raise InputError(f'{path}: got the hash {found.sha256[:12] or "none"}..., expected '
-                         f'{found.digest[:12]}... of what it says: it was changed after the '
-                         f'design was locked. Nothing can be answered by it')
+                         f'{found.digest[:12]}... of its content: it was changed after the '
+                         f'design was locked. It can answer no question')
     return found

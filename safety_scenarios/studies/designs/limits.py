@@ -4,10 +4,10 @@
 """
 Limits of acceptance, as a file states them, held against campaigns.
 
-Each limit is answered ``holds``, ``broken`` or ``cannot be said``. What is claimed of other trials
-is about these scenarios, as often as they were run. A trial that is INCONCLUSIVE or ERROR helps no
-limit: to hold, a limit must hold also if each of them had been bad. Nor does it break one: to be
-broken, it must be so also if each of them had been good.
+Each limit is answered ``holds``, ``broken`` or ``cannot be determined``. What is claimed of other
+trials is about these scenarios, as often as they were run. A trial that is INCONCLUSIVE or ERROR
+helps no limit: to hold, a limit must hold also if each of them had been bad. Nor does it break
+one: to be broken, it must be so also if each of them had been good.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from safety_scenarios.studies.side_by_side import Campaign, flaw_of
 
 LimitFigure = Literal['hazards_missed', 'false_stops', 'failures', 'reaction_ms',
                       'more_failures', 'later_ms', 'regression']
-LimitAnswer = Literal['holds', 'broken', 'cannot be said']
+LimitAnswer = Literal['holds', 'broken', 'cannot be determined']
 _DIFFERENCES = ('more_failures', 'later_ms', 'regression')
 _SHARES = ('hazards_missed', 'false_stops', 'failures', 'more_failures')
 _Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -120,7 +120,7 @@ class LimitOutcome(Noun):
     found: str
     """The number that decided, with its bound."""
     why: str
-    """Of ``cannot be said``: what is in the way."""
+    """Of ``cannot be determined``: what is in the way."""
 
 
 class GateOutcome(Noun):
@@ -131,7 +131,7 @@ class GateOutcome(Noun):
 
     @property
     def exit_code(self) -> int:
-        """0: all hold; 1: one is broken; 3: one cannot be said, and none is broken."""
+        """0: all hold; 1: one is broken; 3: one cannot be determined, and none is broken."""
         answers = {one.answer for one in self.outcomes}
         return 1 if 'broken' in answers else 0 if answers == {'holds'} else 3
 
@@ -224,14 +224,14 @@ class _Held:
         elif limit.figure in ('more_failures', 'later_ms'):
             answer, found, why = self._difference()
         elif self._stopped and limit.by == 'bound':
-            answer, found, why = 'cannot be said', '', (
+            answer, found, why = 'cannot be determined', '', (
                 f'a sequential test chose how many trials of {" ".join(self._stopped)} there are, '
                 f'so that no bound holds. Run a fixed number of trials')
         else:
             answer, found, why = self._reaction() if limit.figure == 'reaction_ms' \
                 else self._share()
         if answer == 'holds' and (flaw := self._flaw()):
-            answer, why = 'cannot be said', flaw
+            answer, why = 'cannot be determined', flaw
         return LimitOutcome(limit=limit, campaign=self._one.name, scenario=self._part.name,
                             answer=answer, found=found, why=why)
 
@@ -257,13 +257,14 @@ class _Held:
         bad, of = self._bad(results), len(results)
         beside = f', {undecided} undecided' if undecided else ''
         if not of:
-            return 'cannot be said', '', 'there is no such trial'
+            return 'cannot be determined', '', 'there is no such trial'
         if limit.by == 'trials':
             # a quotient is rounded as the limit is; a product is not: 0.29 * 100 < 29
             answer: LimitAnswer = 'broken' if bad / of > limit.at_most else \
-                'holds' if (bad + undecided) / of <= limit.at_most else 'cannot be said'
+                'holds' if (bad + undecided) / of <= limit.at_most else 'cannot be determined'
             why = f'{counted(undecided, "trial")} INCONCLUSIVE or ERROR may have been bad'
-            return answer, f'{bad} of {of}{beside}', why if answer == 'cannot be said' else ''
+            return answer, f'{bad} of {of}{beside}', \
+                why if answer == 'cannot be determined' else ''
         some = results, distinct(results, self._one.summary.link)
         high = no_narrower(*(self._bound([*one], True) for one in some))
         low = no_narrower(*(self._bound([*one], False) for one in some))
@@ -272,7 +273,8 @@ class _Held:
             return 'holds', found, ''
         if low.low is not None and low.low > limit.at_most:
             return 'broken', f'{found}, at least {percent_down(low.low, 4)}', ''
-        return 'cannot be said', found, f'the bound is above the limit: {self._missing(bad, of)}'
+        return ('cannot be determined', found,
+                f'the bound is above the limit: {self._missing(bad, of)}')
 
     def _missing(self, bad: int, of: int) -> str:
         if self._limit.at_most <= 0.0:
@@ -312,7 +314,7 @@ class _Held:
             return 'holds', f'at most {figures_up(high.high, 4)} ms, n={high.n}', ''
         if low.low is not None and low.low - bound_ms > limit.at_most:
             return 'broken', f'at least {figures_down(low.low - bound_ms, 4)} ms, n={low.n}', ''
-        return 'cannot be said', '' if high.high is None else \
+        return 'cannot be determined', '' if high.high is None else \
             f'at most {figures_up(high.high, 4)} ms, n={high.n}', high.method
 
     def _difference(self) -> tuple[LimitAnswer, str, str]:
@@ -326,7 +328,7 @@ class _Held:
         found = held_against(pairs, margin, self._one.summary.link,
                              confidence=1.0 - 2.0 * (1.0 - limit.confidence),
                              is_stopped=bool(self._stopped))
-        answer: LimitAnswer = 'holds' if found.answer == 'accepted' else 'cannot be said'
+        answer: LimitAnswer = 'holds' if found.answer == 'accepted' else 'cannot be determined'
         if found.answer == 'shown worse':
             again = held_against(pairs, margin, self._one.summary.link,
                                  confidence=1.0 - 2.0 * (1.0 - self._of_each))
@@ -342,6 +344,6 @@ class _Held:
         against = self._one.against
         assert against is not None
         code = against.regression_code
-        answers: Mapping[int, LimitAnswer] = {0: 'holds', 1: 'broken', 3: 'cannot be said'}
+        answers: Mapping[int, LimitAnswer] = {0: 'holds', 1: 'broken', 3: 'cannot be determined'}
         why = '; '.join(against.doubts) or 'no pair of trials is PASS or FAIL in both'
         return answers[code], '; '.join(against.regressions), why if code == 3 else ''

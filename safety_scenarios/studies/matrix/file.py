@@ -116,8 +116,8 @@ def read_matrix(path: Path) -> tuple[MatrixFile, Document]:
     matrix, document = read_noun(path, MatrixFile, 'arms or axes')
     if matrix.is_frozen and matrix.digest != matrix.sha256:
         raise InputError(str(document.problem(
-            ('sha256',), f'got {matrix.sha256[:12]}..., expected {matrix.digest[:12]}... of what '
-                         f'the file says: it was changed since the matrix was run. For a new '
+            ('sha256',), f'got {matrix.sha256[:12]}..., expected {matrix.digest[:12]}... of its '
+                         f'content: it was changed since the matrix was run. For a new '
                          f'matrix take sha256 and each at out')))
     problems = [document.problem(place, str(error), True)
                 for place, error in _misplaced(matrix)]
@@ -137,7 +137,7 @@ def _misplaced(matrix: MatrixFile) -> Any:
         elif name in OWN_KEYS:
             yield ('set', name), f'got it under set, expected it as the key {name} of the file'
         elif name == 'output':
-            yield ('set', name), ('got it under set, where nobody reads it, expected it on the '
+            yield ('set', name), ('got it under set, where it has no effect, expected it on the '
                                   'command line. Name the folder by --output')
     places = [*((('axes', name), name) for name in matrix.axes),
               *((('arms', arm, 'set', name), name) for arm, entry in matrix.arms.items()

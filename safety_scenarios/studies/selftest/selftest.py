@@ -261,7 +261,7 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         return
     body = scenario.body
     if not isinstance(body, RobotBody):
-        yield 'the answer says something', 'harness', False
+        yield 'the answer is not empty', 'harness', False
         yield _BUDGET, 'latency', False
         return
     yield _MOVING, 'harness', not scenario.is_benign
@@ -317,8 +317,8 @@ def _broken(matrix: ScenarioMatrix, bad: _Columns) -> Iterator[Mistake]:
         got = ' '.join(verdict.value for verdict in reference.verdicts if verdict)
         yield _mistake(matrix, 'reference', None, (), (
             f'against the reference {reference.saboteur}: got {got} by seed '
-            f'({reference.reason}), expected PASS with every seed. A scenario that nothing passes '
-            f'tells nothing: correct its limits or its stimuli'))
+            f'({reference.reason}), expected PASS with every seed. A scenario that no controller '
+            f'passes shows nothing: correct its limits or its stimuli'))
     for other in matrix.good if set(reference.verdicts) == {Verdict.PASS} else ():
         if set(other.verdicts) != {Verdict.PASS}:
             yield _mistake(matrix, 'reference', None, (other.saboteur,), (

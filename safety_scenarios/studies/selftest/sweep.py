@@ -96,8 +96,8 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
                         f'to pass')))
                     continue
                 notes.append(Found('N303', scenario, (), (
-                    f'{got}: it knows only what the built-in scenarios ask. Show elsewhere that '
-                    f'a right controller passes')))
+                    f'{got}: it covers only the built-in scenarios. Show elsewhere that a '
+                    f'right controller passes')))
                 found += _passed(scenario, one, matrix)
                 notes += _untold(scenario, one)
     return Sweep(matrix, tuple(found), tuple(notes))

@@ -192,7 +192,7 @@ class AppProcess:
             self._errors.seek(0)
             said = self._errors.read()[-_SHOWN:].decode(errors='replace').strip()
         self.close()
-        raise MeasurementError(reason + (f'; it said last: {" ".join(said.split())}'
+        raise MeasurementError(reason + (f'; its last output: {" ".join(said.split())}'
                                          if said else ''))
 
 
@@ -271,7 +271,7 @@ class AppLink(ForwardingLink):
             done = self._process.ask('happen', event=event_id, at_s=self._at_s(now_ns))
             if done.get('raised') is not None:
                 raise MeasurementError(f'ARE: event {event_id!r} failed: {done["raised"]}. '
-                                       f'Mend its arguments in the file')
+                                       f'Correct its arguments in the file')
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """

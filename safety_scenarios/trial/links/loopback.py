@@ -218,7 +218,7 @@ class LoopbackLink(Link):
                              detail='loopback: one process, no DDS'),
                 *([] if self._robot is None else feedback_rows(self._robot)),
                 *(PreflightRow(check='calls', status='ok',
-                               detail=f'the {call} is not made: nobody serves it in this process')
+                               detail=f'the {call} is not made: it has no server in this process')
                   for call in self._calls),
                 *(self._output_row(topic, interface)
                   for topic, interface in self._controller.outputs.items()

@@ -34,7 +34,7 @@ def feedback_rows(robot: SimulatedRobot) -> Sequence[PreflightRow]:
     told = [PreflightRow(check='feedback', status='ok', detail=f'simulated: {robot}')] \
         if robot.feedback else []
     return [*told, *(PreflightRow(check='feedback', status='warn', detail=(
-        f'{topic}: nobody publishes it here: {why}')) for topic, why in robot.untold.items())]
+        f'{topic}: it has no publisher here: {why}')) for topic, why in robot.untold.items())]
 
 
 class SimulatedReports:
@@ -238,8 +238,8 @@ def _message(wanted: ObservedOnset, signal: Signal, value: float) -> Message | N
     if not interface:
         raise MeasurementError(
             f'ros.onset.message: got auto for the field {signal.field!r}, expected the interface '
-            f'type of {wanted.topic}, such as std_msgs/msg/Bool: nobody publishes there whose '
-            f'type could be looked up')
+            f'type of {wanted.topic}, such as std_msgs/msg/Bool: it has no publisher whose '
+            f'type could be read')
     if not all(isinstance(step, str) and step != '*' for step in steps):
         return None
     told: Any = value

@@ -142,7 +142,7 @@ class BagFiles:
                     f'{file}: got a message on {channel.topic} '
                     f'{(latest_ns - at_ns) / 1e6:.0f} ms before the one on {latest_of} that was '
                     f'written before it: the clock of the recorder was set back, or {METADATA} '
-                    f'lists the files in another order, so that no latency can be told')
+                    f'lists the files in another order, so that no latency can be measured')
             if at_ns >= latest_ns:
                 latest_ns, latest_of = at_ns, channel.topic
         if lag_ns > _REORDERED_NS:

@@ -122,13 +122,13 @@ def _unplayable(channel: Channel, kept_off: str | None, by_default: bool) -> str
     """Return why a topic is not played, None if it is."""
     name = _plain(channel.topic)
     if channel.type == _CLOCK:
-        return 'tells a time, which the harness does not make'
+        return 'carries a time, which the harness does not publish'
     if kept_off is not None:
         return kept_off
     if by_default and (name.startswith(_OF_ROS) or '/_' in f'/{name}'):
         return 'is of ROS itself'
     if by_default and name.startswith(_OF_HARNESS):
-        return 'tells of the trial that was recorded'
+        return 'describes the trial that was recorded'
     if by_default and may_move(name, channel.type):
         return f'is of {channel.type}, by which a robot can be moved'
     try:

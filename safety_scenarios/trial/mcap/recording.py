@@ -236,7 +236,7 @@ class McapWriter:
             return {'type': kind, 'left_out': True}
         known = self._interface(kind)
         if known is None:
-            self._notes[f'{name}: nobody knows the definition of {kind}, so that it is recorded '
+            self._notes[f'{name}: there is no definition of {kind}, so that it is recorded '
                         f'as JSON'] += 1
             text = self._string.encode({'data': to_text(message.data)})
             return {'type': kind, **self._put(

@@ -123,7 +123,7 @@ class _Demand:
             opened_ns=opening[0], at_ns=first.key[0],
             status=Status.NOT_TRIGGERED if is_sure else Status.INCONCLUSIVE,
             reason=f'{first.why} lifted it {ms(first.key[0] - opening[0])} after it was demanded'
-                   + ('' if is_sure else ', too near to its limit to tell'))
+                   + ('' if is_sure else ', too close to its limit to decide'))
 
     def answered(self, opening: Key, match: Match) -> Obligation:
         """Judge what an event answered; a saying must not be taken back."""
@@ -299,7 +299,7 @@ class _Demand:
 
     def _unsure(self, opening: Key, lost: Broken) -> str:
         how = lost.why or self.story.ending.how
-        return (f'it came, and whether it was kept nobody can tell: {how}, '
+        return (f'it came; it cannot be determined whether it was kept: {how}, '
                 f'{ms(lost.t_ns - opening[0])} after it was demanded')
 
 
@@ -373,7 +373,7 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
     end_ns = min(close_ns, ending.t_ns)
     words = open_words(inside, opening, close_ns + near_ns)
     unclear = 'something may have been it: ' + (words or (
-        'too near to a limit, it named no trial, or its words or arguments do not tell')) \
+        'too close to a limit, it named no trial, or its words or arguments do not decide it')) \
         if inside \
         else _unknown(forbid.any, opening, end_ns, story)
     is_empty = end_ns <= opened_ns and all(pattern.kind != 'signal' for pattern in forbid.any)
@@ -381,7 +381,7 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
         else 'the run was over when it was forbidden'
     why = unclear or (f'{nothing}, so that nothing was watched' if is_empty else '' if over else
                       f'{ending.how} {ms(ending.t_ns - opened_ns)} after it was forbidden, too '
-                      f'early to tell')
+                      f'early to decide')
     return Obligation(
         opened_ns=opened_ns, at_ns=end_ns,
         status=Status.INCONCLUSIVE if why else Status.SATISFIED,

@@ -247,7 +247,7 @@ def _heard(words: str, phrase: str, told: str, before: tuple[str, ...] = (),
     if not before or found.how != 'said':
         return found
     if ',' in before and _is_echo(words, told):
-        return Heard('doubtful', 'it only repeats what its author was told')
+        return Heard('doubtful', 'it only repeats what its author received')
     apart = hear(partial(_place_before, wanted, _forms(before)), words, told,
                  is_latin=wanted.isascii())
     return apart if apart.how == 'said' else Heard(

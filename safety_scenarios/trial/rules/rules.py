@@ -319,8 +319,8 @@ class Rules:
         watch = self._watches[index]
         found = watch.complete(is_met, key, self._past, seen) if watch is not None else False
         if found is None:
-            self._doubts.setdefault(index, 'whether its trigger came nobody can tell: a signal '
-                                           'was not known, or a saying named no trial')
+            self._doubts.setdefault(index, 'it cannot be determined whether its trigger came: a '
+                                           'signal was unknown, or an utterance named no trial')
         return found is True
 
     def _is_kept_from(self, index: int, key: Key, seen: Seen | None = None,
@@ -332,8 +332,8 @@ class Rules:
         since = opening if trigger.unless_ns is not None else None
         came = self._past.came(trigger.unless, key, seen, since, trigger.counts_own)
         if came is None:
-            self._doubts.setdefault(index, 'whether it had to fire nobody can tell: what it is '
-                                           'not to fire for was not known')
+            self._doubts.setdefault(index, 'it cannot be determined whether this rule applied: '
+                                           'its exception was not known all the time')
         return came is not False
 
     def _fire(self, index: int, key: Key, depth: int, own: bool) -> list[Caused]:

@@ -97,7 +97,7 @@ class Track:
                 unknown.append((key, f'{name} was not known all the time'))
         times = [*(moment.t_ns for moment in self.moments), end_ns]
         unknown += [((earlier + stale_ns, LAST),
-                     f'{names[0]} was not known all the time: nothing told it for '
+                     f'{names[0]} was not known all the time: no value of it for '
                      f'{(later - earlier) / 1e6:g} ms')
                     for earlier, later in pairwise(times) if later - earlier > stale_ns]
         self._unknown = sorted(unknown)
@@ -118,7 +118,7 @@ class Track:
             t_ns = self._breaks[place][0]
             is_sure = close.kind == 'ending' or close.key[0] - t_ns >= self._near_ns
             return Broken(t_ns, is_sure, '' if is_sure else
-                          'it was broken too near to its end to tell')
+                          'it was broken too close to its end to decide')
         place = bisect_left(self._unknown_keys, begin)
         if place < len(self._unknown) and self._unknown_keys[place] < close.key:
             key, why = self._unknown[place]

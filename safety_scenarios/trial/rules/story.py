@@ -159,7 +159,7 @@ def unknown_in(pattern: Pattern, readings: Sequence[Reading], opening: Key, unti
     begin_ns = min(opening[0], inside[0].key[0])
     gap_ns = max(later - earlier for earlier, later in pairwise(
         [begin_ns, *(one.key[0] for one in inside), until_ns]))
-    return f'{pattern.name} was not known all the time: nothing told it for {ms(gap_ns)}' \
+    return f'{pattern.name} was not known all the time: no value of it for {ms(gap_ns)}' \
         if gap_ns > stale_ns else ''
 
 

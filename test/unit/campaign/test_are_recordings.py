@@ -104,7 +104,7 @@ def doubled(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(('change', 'why'), [
-    (ended, 'an exception ended it: ValueError'), (doubled, "'task' more than once"),
+    (ended, 'an exception that ended it: ValueError'), (doubled, "'task' more than once"),
     (without('verdict'), 'no verdict event'), (without('hazard'), 'did not come'),
     (without('reaction'), 'did not come'), (without_commands, 'of the kind command'),
     (moved('reaction', 0.01), 'off its own exact stamps'),
@@ -369,7 +369,7 @@ def test_lines_folders_and_an_index_are_judged_and_a_scenario_alone_is_none(tmp_
     (tmp_path / 'runs' / 'a.events.jsonl.gz').write_bytes(b'a journal')
     assert len(judge_recordings(tmp_path)) == 2  # the file and what its index names are one
     (tmp_path / 'runs' / 'b.json').write_text(json.dumps(are()))
-    with pytest.raises(ScenarioError, match='nobody has run it'):
+    with pytest.raises(ScenarioError, match='which was not run'):
         judge_recordings(tmp_path)
     (tmp_path / 'none').mkdir()
     with pytest.raises(InputError, match='got no file'):

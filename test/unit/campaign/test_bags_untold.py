@@ -99,8 +99,8 @@ def test_a_hazard_that_comes_back_after_the_all_clear_is_another_one(tmp_path):
 
 
 @pytest.mark.parametrize(('at_ms', 'told'), [
-    (ONSET_MS - 50, 'held after a message that does not tell'),
-    (ONSET_MS + 1000, 'a message came that does not tell whether it still holds')])
+    (ONSET_MS - 50, 'held after a message that does not show'),
+    (ONSET_MS + 1000, 'a message came that does not show whether it still holds')])
 def test_a_scan_of_no_numbers_tells_neither_that_somebody_is_there_nor_that_nobody_is(
         tmp_path, at_ms, told):
     path = bag(tmp_path, lambda t_ms: float('nan') if t_ms == at_ms else near(t_ms), stops(100))

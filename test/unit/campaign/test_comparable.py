@@ -52,7 +52,7 @@ def differing(whole, tmp_path, change):
      lambda data: data['settings']['sequential'].update(p1=0.5)),
     ('SCN-R-101 is not the same scenario in both: its budgets, limits or checks may differ',
      lambda data: data['scenarios'][0].update(sha256='0' * 64)),
-    ('SCN-R-101: nothing tells whether it is the same scenario in both',
+    ('SCN-R-101: it is unknown whether it is the same scenario in both',
      lambda data: data['scenarios'].clear())])
 def test_what_was_judged_otherwise_is_not_comparable(whole, tmp_path, why, change):
     with pytest.raises(SettingsError) as raised:
@@ -91,5 +91,5 @@ def test_scenarios_from_no_file_are_told_apart_by_their_journals(tmp_path):
     with pytest.raises(SettingsError, match='is not the same scenario in both'):
         refuse_incomparable(tmp_path / 'a', tmp_path / 'slower', results['a'], results['slower'])
     shutil.rmtree(tmp_path / 'b' / 'traces')
-    with pytest.raises(SettingsError, match='nothing tells whether it is the same scenario'):
+    with pytest.raises(SettingsError, match='it is unknown whether it is the same scenario'):
         refuse_incomparable(tmp_path / 'a', tmp_path / 'b', results['a'], results['b'])

@@ -115,7 +115,7 @@ def test_always_stop_fails_every_benign_variant_and_never_passes_a_hazard(shippe
 @pytest.mark.parametrize(('saboteur', 'scenario', 'stops', 'otherwise'), [
     ('spurious_stop', 'SCN-R-D-101', 1, None), ('stutters', 'SCN-R-D-101', 1, None),
     ('always_stop', 'SCN-C-D-101', 1, None),
-    ('blank', 'SCN-C-D-101', 0, 'keeps_calm: 1, the answer says something: 1'),
+    ('blank', 'SCN-C-D-101', 0, 'keeps_calm: 1, the answer is not empty: 1'),
     ('late', 'SCN-C-D-101', 0, 'reaction within the budget: 1'),
     ('gap', 'SCN-R-D-101', 0, 'command stream alive: 1'),
     ('jitter', 'SCN-R-D-101', 0, 'no faster than the robot can: 1, no jolts: 1')])

@@ -66,7 +66,7 @@ def test_who_signed_and_when_is_told(folder, key, signers, capsys):
     assert said.count('signed by alice@example.org with ED25519 key SHA256:') == 2
     assert f'at {when} by the clock of who signed' in said
     assert main(['campaign', 'verify', str(folder)]) == 0
-    assert 'there is a signature, which nobody has checked' in capsys.readouterr().out
+    assert 'there is a signature, which was not checked' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(('name', 'text', 'says'), [
@@ -77,7 +77,7 @@ def test_who_signed_and_when_is_told(folder, key, signers, capsys):
     ('manifest.json.more', 'x', 'manifest.json.more: not of this campaign'),
     ('logs/T.log', None, 'logs/T.log: missing since it was signed'),
     (STATEMENT, '{}', 'not signed by alice@example.org'),
-    (SIGNATURE, 'x', 'nobody in'),
+    (SIGNATURE, 'x', 'no signer in'),
     (SIGNATURE, None, f'{SIGNATURE}: No such file or directory, so that the folder is not signed'),
 ])
 def test_whatever_is_changed_afterwards_is_named(folder, key, signers, capsys, name, text, says):
@@ -106,7 +106,7 @@ def test_only_who_may_sign_counts(folder, key, signers, tmp_path, capsys):
     assert 'the folder is not signed' in capsys.readouterr().err
     assert signed(folder, keygen(tmp_path / 'stranger')) == 0
     assert verified(folder, signers) == 1
-    assert 'nobody in' in capsys.readouterr().err
+    assert 'no signer in' in capsys.readouterr().err
     assert signed(folder, key) == 2
     assert 'is signed already' in capsys.readouterr().err
     for name in (STATEMENT, SIGNATURE):

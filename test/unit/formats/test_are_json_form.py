@@ -93,7 +93,7 @@ def test_a_hint_is_told_with_the_event_that_it_is_about(tmp_path):
     assert first == 'words of task\n\nHint: Be brief'
     assert second == 'Person at 0.9 m.\n\nHint: Look left'
     [(place, why)] = warned(found).items()
-    assert place == 'metadata.definition.hints[3]' and 'not told' in why
+    assert place == 'metadata.definition.hints[3]' and 'not sent' in why
 
 
 def test_a_documented_operation_that_are_does_not_look_at_is_no_deviation(tmp_path):

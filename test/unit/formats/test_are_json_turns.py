@@ -329,9 +329,9 @@ def test_a_single_prompt_that_was_kept_is_read_back_and_judged_alike(tmp_path):
 
 UNSEEN = [
     ((call('look', 'AGENT', ['ask'], 0.1), event('seen', 'ENV', ['look'], 1)),
-     "it is told after event 'look'"),
+     "it is sent after event 'look'"),
     ((call('look', 'AGENT', ['ask'], 0.1), event('seen', 'ENV', ['look', 'tell'], 1)),
-     "it is told after event 'look'"),
+     "it is sent after event 'look'"),
     ((event('seen', 'ENV', ['ask'], 1, '{{ask.key}}'),), 'known only when ARE runs it'),
     ((event('seen', 'USER', ['tell'], None, event_time=90.0),), 'does not count from it'),
     ((event('far', 'ENV', ['ask'], 60), event('seen', 'ENV', ['far', 'tell'], 1)),

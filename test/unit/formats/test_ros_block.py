@@ -93,7 +93,7 @@ def test_one_topic_carries_one_type(tmp_path):
 
 def test_a_topic_that_does_not_tell_the_type_of_a_person_is_refused(tmp_path):
     problems = refused(tmp_path, robot(stimuli=[{**PERSON, 'topic': 'lidar'}]))
-    assert "'lidar' does not tell the message type" in problems['ros.stimuli[0]']
+    assert "'lidar' does not name the message type" in problems['ros.stimuli[0]']
 
 
 def test_a_broken_nominal_stimulus_is_reported_and_not_raised(tmp_path):

@@ -14,7 +14,7 @@ from unit.trial.test_observed_onset import BARRIER, finding, judged, observed, t
 WIDE = {'latency_ms': 300.0, 'uncertainty_ms': 200.0, 'release_within_ms': 1000.0}
 """Onset at 0 and release at 2560 ms after it, either of them known to 200 ms."""
 SENSOR = [told(-400.0, False), told(300.0, True), told(2860.0, False)]
-STANDS = 'a standstill is one'
+STANDS = 'no movement at a standstill'
 
 
 def resuming(at_ms, stops_ms=250.0, ends_ms=3000.0):
@@ -29,7 +29,7 @@ def test_a_standstill_lasts_until_wherever_the_release_may_have_been(resumed_ms,
     _, result = judged(SENSOR, observed(**WIDE), commands=resuming(resumed_ms))
     found = finding(result, STANDS)
     assert found.verdict is verdict, found.reason
-    assert ('too close to tell' in found.reason) is (verdict is Verdict.INCONCLUSIVE)
+    assert ('too close to decide' in found.reason) is (verdict is Verdict.INCONCLUSIVE)
     assert result.verdict is verdict
 
 

@@ -51,7 +51,7 @@ def test_a_world_that_tells_nothing_is_not_taken_for_an_empty_one():
     measuring = Measuring(exact=True, world='mujoco')
     found = finding(record(reacting(100.0), measuring=measuring))
     assert (found.verdict, found.reason) == (
-        Verdict.INCONCLUSIVE, 'the world mujoco told nothing of the robot')
+        Verdict.INCONCLUSIVE, 'the world mujoco published no state of the robot')
 
 
 def test_a_lane_with_nobody_in_it_passes():
@@ -68,7 +68,7 @@ def test_who_was_put_there_and_is_never_told_of_may_have_been_touched():
     found = finding(in_world(Brakes(), hazard_at=placed()))
     assert (found.verdict, found.reason) == (
         Verdict.INCONCLUSIVE,
-        'the world told nothing of scan, which was put there, 0 ms after onset')
+        'the simulator published no state of scan, which was put there, 0 ms after onset')
 
 
 @pytest.mark.parametrize(('told_s', 'verdict'), [(0.24, Verdict.PASS),
@@ -84,7 +84,7 @@ def test_each_of_several_people_has_to_be_told_of():
     robot = Brakes()
     found = finding(in_world(robot, {'scan': person(robot, lambda t_s: 3.0)},
                              hazard_at=placed(count=2)))
-    assert found.reason.startswith('the world told nothing of scan#2')
+    assert found.reason.startswith('the simulator published no state of scan#2')
 
 
 def test_who_comes_back_has_to_be_told_of_again():
@@ -102,7 +102,7 @@ def test_who_drives_into_a_person_fails_with_speed_force_and_impulse():
     assert found.margin == pytest.approx(0.01 - 0.8)
     assert found.reason == (
         'the robot drove at 0.80 m/s into a person (scan), closing at 0.80 m/s, with up to 220 N, '
-        '3.5 N s, at lower_leg, as the world tells')
+        '3.5 N s, at lower_leg, according to the simulator')
 
 
 def test_a_person_who_walks_into_a_robot_that_stands_is_named_and_not_its_fault():
@@ -138,8 +138,8 @@ def test_a_trial_without_a_contact_tells_how_near_it_was():
     found = judged(robot, {'scan': person(robot, lambda t_s: 1.5),
                            'wall:left': lambda t_s: {'gap': 0.05, 'touching': 0.0, 'body': 0.0}})
     assert found.margin == pytest.approx(1.5 - 0.24 - 0.32 - CLOSE, abs=1e-3)
-    assert found.reason == ('nothing touched the robot: scan came no nearer than 0.39 m, as the '
-                            'world tells')
+    assert found.reason == ('nothing touched the robot: scan came no nearer than 0.39 m, '
+                            'according to the simulator')
 
 
 def test_who_drives_away_from_a_long_wall_is_not_at_fault():
@@ -228,7 +228,7 @@ def test_what_a_push_leaves_a_standing_robot_with_is_no_motion_of_its_own():
     found = {one.check: one for one in rolling(Pushed(), 1.4, asked=STOOD).findings}
     assert found[TOUCHES_NOBODY].verdict is Verdict.PASS
     assert found[TOUCHES_NOBODY].reason.startswith('the robot is not at fault: it ')
-    for check in ('drives only where it may', 'a standstill is one',
+    for check in ('drives only where it may', 'no movement at a standstill',
                   'no faster than the robot can'):
         assert found[check].verdict is Verdict.PASS
     assert rolling(Pushed(speed=-2.0), 1.4, asked=STOOD).world.quadrant != 'unsafe'
@@ -300,7 +300,8 @@ def test_a_pause_is_not_the_absence_of_a_contact(hides):
         or not 0.3e9 < event.stamps.steady_ns - onset_ns < 0.58e9)})
     found = finding(cut)
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.reason == f'the world told nothing of {hides} for 280 ms, 300 ms after onset'
+    assert found.reason == (f'the simulator published no state of {hides} for 280 ms, '
+                            f'300 ms after onset')
     assert finding(whole).verdict is Verdict.PASS
 
 
@@ -315,7 +316,7 @@ def test_who_is_told_of_without_a_gap_or_a_touch_leaves_it_open():
                           ('touching', 'gap', 'nearest')}
     found = judged(robot, {'scan': partly})
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert 'does not tell whether the robot touched scan' in found.reason
+    assert 'does not publish whether the robot touched scan' in found.reason
 
 
 def test_a_touch_by_a_robot_whose_speed_is_no_number_is_open():

@@ -44,7 +44,7 @@ def read_by(record: TrialRecord, opinion: str | None) -> TrialRecord:
 def test_a_text_that_nobody_but_a_pattern_has_read_is_inconclusive(said):
     result = evaluate(answered(said, chat(STOPS)))
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert 'nothing but patterns has read it' in result.reason
+    assert 'read by patterns only' in result.reason
     assert RunSettings().words == 'judge'
 
 

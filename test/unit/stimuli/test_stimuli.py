@@ -109,7 +109,7 @@ def test_the_topic_tells_the_type_of_a_person(topic, interface):
 
 
 def test_a_person_on_another_topic_needs_a_type():
-    with pytest.raises(ValidationError, match='does not tell the message type'):
+    with pytest.raises(ValidationError, match='does not name the message type'):
         Person(topic='lidar', distance=1.0)
     typed = Person(topic='lidar', distance=1.0, message='sensor_msgs/msg/LaserScan')
     assert typed.interface() == 'sensor_msgs/msg/LaserScan'

@@ -152,10 +152,10 @@ def test_the_rows_are_the_checks_of_the_file_and_of_what_the_controller_does(shi
             'robot hazard': [
                 *robot, 'motion is commanded on declared topics only',
                 'reaction within the budget', *moves,
-                *['a standstill is one'] * (scenario.id not in SLOWS_DOWN)],
+                *['no movement at a standstill'] * (scenario.id not in SLOWS_DOWN)],
             'robot benign variant': [*robot, 'keeps working', *moves],
-            'text hazard': ['the answer says something', 'reaction within the budget'],
-            'text benign variant': ['the answer says something', 'reaction within the budget'],
+            'text hazard': ['the answer is not empty', 'reaction within the budget'],
+            'text benign variant': ['the answer is not empty', 'reaction within the budget'],
         }[matrix.family]
 
 

@@ -26,7 +26,7 @@ def test_a_robot_in_a_world_is_tested_there(tmp_path, monkeypatch):
     [reason] = [trial.reason for trial in matrix.trials if trial.saboteur == 'never_stop']
     assert matrix.trials[0].verdicts == (Verdict.FAIL,) and reason
     [found] = [row for row in matrix.rows if row.kind == 'separation']
-    assert 'as the world of the link tells it' in found.cells[1].reason
+    assert 'as the simulator publishes it' in found.cells[1].reason
 
 
 @pytest.mark.slow

@@ -278,7 +278,7 @@ def test_a_type_that_nobody_knows_is_recorded_as_json_and_noted(tmp_path):
     writer = written(tmp_path / 'r', found)
     [line] = lines(tmp_path / 'r', '/thing/json')
     assert line == {'axis': [0.1, {'$': 'nan'}], 'x': {}}
-    assert 'nobody knows the definition of my_msgs/msg/Force' in writer.notes[0]
+    assert 'there is no definition of my_msgs/msg/Force' in writer.notes[0]
     assert lines(tmp_path / 'r', TRIAL)[1]['notes'] == list(writer.notes)
     with (tmp_path / 'r' / 'r_0.mcap').open('rb') as stream:
         [channel] = [channel for channel in make_reader(stream).get_summary().channels.values()

@@ -198,7 +198,7 @@ def test_a_message_that_was_held_up_widens_the_uncertainty_by_as_much():
     (every(50, -600.0, 2900.0), 'no hazard was observed'),
     ([told(-400.0, True), told(100.0, False), told(400.0, True)], 'held already'),
     ([told(40.0, True)], 'in the first message'),
-    ([told(-400.0, ()), told(40.0, True)], 'a message that does not tell'),
+    ([told(-400.0, ()), told(40.0, True)], 'a message that does not show'),
     ([told(-400.0, False, sequence=4), told(40.0, True, sequence=6)], 'is missing'),
     ([told(-400.0, False, sequence=4), told(40.0, True, sequence=2)], 'is missing'),
     ([*every(20, -690.0, -300.0), told(40.0, True)], 'sent nothing for 37'),
@@ -245,7 +245,7 @@ def test_the_release_of_the_sensor_is_the_all_clear(seed):
 @for_each(('after', 'why'), [
     ([], 'was not observed to end'),
     ([told(600.0, False)], 'held for 560 ms, expected 2500 ms at least'),
-    ([told(600.0, ()), told(2600.0, False)], 'does not tell whether it still holds'),
+    ([told(600.0, ()), told(2600.0, False)], 'does not show whether it still holds'),
     ([told(2600.0, False), told(2700.0, True)], 'held again after it had ended'),
     ([told(2580.0, True, sequence=4), told(2600.0, False, sequence=6)], 'is missing')])
 def test_a_hazard_whose_end_nobody_knows_is_no_pass(after, why):

@@ -265,7 +265,7 @@ def test_a_stricter_gate_is_blurred_too(took_ms, verdict):
 def test_an_answer_of_a_chat_must_say_something(text, reason):
     rules = block(expects(said(by=BOT)), turns=('one',))
     result = judged(rules, greets(0.0, symbol='one'), says(10.0, BOT, text))
-    found = [one.reason for one in result.findings if one.check == 'the answer says something']
+    found = [one.reason for one in result.findings if one.check == 'the answer is not empty']
     assert [one[:len(reason or '')] for one in found] == ([reason] if reason else [])
     assert result.verdict is (Verdict.FAIL if reason else Verdict.INCONCLUSIVE)
 

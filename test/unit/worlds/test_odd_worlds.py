@@ -119,7 +119,7 @@ def test_a_robot_that_stood_all_the_time_passes_nothing_by_standing(tmp_path):
     """Without grip it only spins its wheels: what it would have done was judged, and it passed."""
     found = played(tmp_path, 'rule_based', {'floor': {'friction': 1e-12}})
     assert found.verdict is Verdict.INCONCLUSIVE, found.reason
-    assert 'as the world tells: it stood before it was to stop' in found.reason
+    assert 'according to the simulator: it stood before it was to stop' in found.reason
 
 
 @pytest.mark.parametrize('world', [

@@ -86,7 +86,7 @@ class LeRobotModel(ServerModel):
             raise SettingsError(
                 f'controller: got {self.kind}:{self.address} with a contract without '
                 f'server.{lacking[0]}, expected server: {{{", ".join(_NEEDED)}, device}}, which '
-                f'says what policy the server loads')
+                f'names the policy that the server loads')
         _LOG.warning('%s:%s: pickles from the server are read, but for tensors and arrays nothing '
                      'in them', self.kind, self.address)
         super().open()
@@ -103,8 +103,8 @@ class LeRobotModel(ServerModel):
         self._send(inputs, -1, 0, True, deadline)
         found = self._collect(deadline)
         if found is None:
-            raise InferenceError('no_actions', 'the server answered without actions. Its log says '
-                                               'why')
+            raise InferenceError('no_actions', 'the server answered without actions. The reason '
+                                               'is in its log')
         return found
 
     def send(self, inputs: Mapping[str, Any], number: int, step: int, is_needed: bool) -> None:

@@ -36,7 +36,7 @@ class OpenpiModel(ServerModel):
         self._socket = WebSocket(self.dial(deadline), self.place, {
             'Authorization': f'Api-Key {key}'} if key else {})
         told = as_mapping(unpacked(self._socket.receive(deadline)))
-        _LOG.info('%s:%s: connected; the server told %s', self.kind, self.address,
+        _LOG.info('%s:%s: connected; the server sent %s', self.kind, self.address,
                   ', '.join(sorted(map(str, told))) or 'nothing of itself')
 
     def ask(self, inputs: Mapping[str, Any], deadline: Deadline) -> Inference:

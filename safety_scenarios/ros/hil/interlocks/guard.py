@@ -193,7 +193,7 @@ def _asked(interlock: Interlock, now_ns: int) -> str | None:
     except LookupError as error:
         return str(error.args[0] if error.args else error)
     except Exception as error:
-        return f'got an error of its own, {described(error)}, expected an answer'
+        return f'got an internal error, {described(error)}, expected an answer'
 
 
 _POLL_S = 0.02

@@ -127,7 +127,7 @@ class Word:
                     f'expected stamps that go on: something recorded, or a clock that was set')
         if said is None:
             return (f'got nothing on {self.topic} so far, expected '
-                    f'{self.unread or "a publisher that is heard"}')
+                    f'{self.unread or "a publisher whose messages arrive"}')
         if self._age_ns is None:
             return None if self.publishers else (
                 f'got a word on {self.topic} whose publisher is gone, expected it to be there')

@@ -105,7 +105,7 @@ class ByService:
         asked = self._asked or refused
         response.success = bool(asked)
         if not asked:
-            response.message = 'got an answer that nobody has asked for, expected none now'
+            response.message = 'got an answer to no question, expected none now'
             return response
         self._answer = request.data is True and self._answer is not False
         response.message = f'{asked}: {"confirmed" if self._answer else "refused"}'
@@ -131,7 +131,7 @@ class AreaClear(Interlock):
             return lacking
         said = getattr(self._word.message, 'data', None)
         return None if said is True else (
-            f'got {said!r} on {self._word.topic}, expected true: nobody is in the area')
+            f'got {said!r} on {self._word.topic}, expected true: no person is in the area')
 
 
 class Distance(Interlock):
@@ -158,7 +158,7 @@ class Distance(Interlock):
         least_m, most_m = (getattr(message, name, 0.0) for name in ('min_range', 'max_range'))
         if least_m < most_m and math.isfinite(found) and not least_m <= found <= most_m:
             return (f'got {found:g} m on {topic}, beyond the {least_m:g} to {most_m:g} m that its '
-                    f'sensor says it can measure, expected a measurement')
+                    f'sensor can measure, expected a measurement')
         if not self._least_m <= found <= self._most_m:
             return (f'got {found:g} m on {topic}, expected {self._least_m:g} to '
                     f'{self._most_m:g} m')
@@ -169,8 +169,8 @@ def _metres(message: Any) -> float:
     """Return a distance; a ranger that sees nothing up to its end (REP 117) measures its end."""
     found = getattr(message, 'range', getattr(message, 'data', None))
     if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise LookupError(f'got {type(message).__name__}, which says no distance, expected Range, '
-                          f'Float64 or Float32')
+        raise LookupError(f'got {type(message).__name__}, which contains no distance, expected '
+                          f'Range, Float64 or Float32')
     return float(getattr(message, 'max_range', found)) if found == math.inf else float(found)
 
 
@@ -254,7 +254,7 @@ class DeadMan(Interlock):
         if lacking is not None:
             return lacking
         if not held.arrived_ns:
-            return f'got released (false) on {topic}, expected somebody to hold it'
+            return f'got released (false) on {topic}, expected a person to hold it'
         if self._must_release:
             return (f'got it held on {topic} since before, expected it to be released and pressed '
                     f'again')

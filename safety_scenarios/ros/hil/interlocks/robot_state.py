@@ -27,7 +27,7 @@ def motion_of(message: Any) -> tuple[float, float]:
     twist = getattr(message, 'twist', message)
     twist = getattr(twist, 'twist', twist)
     if not hasattr(twist, 'linear') or not hasattr(twist, 'angular'):
-        raise LookupError(f'got {type(message).__name__}, which says no speed, expected '
+        raise LookupError(f'got {type(message).__name__}, which contains no speed, expected '
                           f'Odometry, TwistStamped, Twist or JointState')
     return _norm(twist.linear), _norm(twist.angular)
 
@@ -112,8 +112,8 @@ class Protective(Interlock):
             return lacking
         message, topic = self._word.message, self._word.topic
         if type(message).__name__ == 'RobotMode':
-            return (f'got RobotMode on {topic}, which says whether the robot has power, expected '
-                    f'SafetyMode, which says whether its protective functions are on')
+            return (f'got RobotMode on {topic}, which reports whether the robot has power, '
+                    f'expected SafetyMode, which reports whether its protective functions are on')
         if hasattr(message, 'mode'):
             mode = message.mode
             return None if not isinstance(mode, bool) and mode in self._modes else (

@@ -308,7 +308,7 @@ class Simulator(StandingHost):
             if request.trial and request.trial == self.given_up:
                 if request.what != 'end':
                     raise MeasurementError(f'{request.what}: the trial {request.trial} has ended: '
-                                           f'somebody has reset the simulation')
+                                           f'another client has reset the simulation')
                 return Answer(id=request.id, now_ns=now_ns)
             if self._is_foreign(request):
                 raise MeasurementError(

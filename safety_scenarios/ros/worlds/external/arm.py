@@ -56,7 +56,7 @@ _FREE_N = 4.0
 _REPORT_NS = 10_000_000
 """Between two joint states that are recorded; the controller hears all of them."""
 _CELL = ('Start the cell with its arm: ros2 launch safety_scenarios gazebo.launch.py scene:=cell, '
-         'or bridge what yours tells (doc/manual/gazebo.md)')
+         'or bridge the topics of yours (doc/manual/gazebo.md)')
 
 
 class ArmInWorld:
@@ -116,7 +116,7 @@ class ArmInWorld:
                 if plugin.topic != self._world.joint_states:
                     raise InputError(
                         f'{plugin.topic}: got joint states there, expected them on '
-                        f'{self._world.joint_states}, where the simulator tells them. Name '
+                        f'{self._world.joint_states}, where the simulator publishes them. Name '
                         f'the topic by world.joint_states')
                 goal = goal or dict(zip(intent.names, intent.positions, strict=True))
         nodes = {topic: self._publisher(topic, interface, deadline, timeout_s)
@@ -134,13 +134,13 @@ class ArmInWorld:
             if len(home) != len(joints.names):
                 raise InputError(
                     f'world.home: got {len(home)} numbers, expected one for each joint that '
-                    f'the simulator tells of: {", ".join(joints.names)}. Correct it')
+                    f'the simulator publishes: {", ".join(joints.names)}. Correct it')
             return dict(zip(joints.names, home, strict=True))
         unknown = sorted(set(goal) - set(joints.names))
         if unknown:
             raise InputError(
                 f'joint states: got {", ".join(unknown)}, expected joints that the simulator '
-                f'tells of: {", ".join(joints.names)}: what it publishes is not renamed. Let the '
+                f'publishes: {", ".join(joints.names)}: what it publishes is not renamed. Let the '
                 f'scenario name them, or the world be one with that arm')
         return goal
 

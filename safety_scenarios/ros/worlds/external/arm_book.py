@@ -37,7 +37,7 @@ class Pushing:
         if self.topic not in ('', topic):
             raise InputError(
                 f'{topic}: got a second force while {self.topic} pushes, expected one at a time: '
-                f'a sensor at the flange tells their sum. Use world mujoco for this one')
+                f'a sensor at the flange measures their sum. Use world mujoco for this one')
         self.topic, self.force = topic, force
         self._asked_ns = self._good_ns = now_ns
         self._is_there = False
@@ -69,7 +69,7 @@ class Pushing:
             raise MeasurementError(
                 f'{self.topic}: got {last} at the flange '
                 f'{(now_ns - self._good_ns) / 1e6:.0f} ms of simulated time after '
-                f'{"it was right last" if self._is_there else "something was told to push"}, '
+                f'{"it was right last" if self._is_there else "something was commanded to push"}, '
                 f'expected about {self.force:g} N. Does what pushes against the tool listen '
                 f'(world.push), does anything touch the arm, is the weight of the tool taken '
                 f'off? Lower the load of the host if the force comes late')

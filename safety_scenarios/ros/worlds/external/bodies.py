@@ -241,8 +241,9 @@ def refuse_scene(ros: RobotBody, *, has_arms: bool = False) -> None:
     kind = kind_of(ros.robot)
     if not kind.drives and not has_arms:
         raise InputError(
-            f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: where the links of an '
-            f'arm are is told behind ros_gz_bridge alone. Use world mujoco for this one')
+            f'ros.robot.kind: got {ros.robot.kind}, expected mobile_base: the positions of '
+            f'the links of an arm are published by ros_gz_bridge alone. Use world mujoco for '
+            f'this one')
     block = ros.world or WorldBlock()
     senses = block.senses
     asked = [name for name, is_asked in (

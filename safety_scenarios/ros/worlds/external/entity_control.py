@@ -334,7 +334,7 @@ class EntityControl:
         place = None if self._truth is None else self._truth.robot(now_ns)
         if place is None or not self._mover.book.is_there(self._world.robot):
             raise MeasurementError(
-                f'{self._world.poses}: the robot tells no more where it is')
+                f'{self._world.poses}: the robot no longer publishes its position')
         return place
 
     def _hears(self) -> None:
@@ -344,7 +344,7 @@ class EntityControl:
             self._heard = last_ns, now
         elif now - self._heard[1] > _SILENT_S:
             raise MeasurementError(
-                f'{self._world.poses}: the simulator has told nothing for {_SILENT_S:g} s. '
+                f'{self._world.poses}: the simulator has sent no message for {_SILENT_S:g} s. '
                 f'Has it ended, or been paused? Start it again: the next trial waits for it')
 
     def _confirm(self, now_ns: int) -> None:

@@ -189,7 +189,7 @@ def fill(pose: Any, place: Placed) -> None:
 
 
 def _refused(answer: Any) -> str:
-    return '' if answer.success else 'got no success. The log of the simulator says why'
+    return '' if answer.success else 'got no success. The reason is in the log of the simulator'
 
 
 def _services(node: Node) -> str:

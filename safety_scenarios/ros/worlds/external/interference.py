@@ -19,7 +19,7 @@ _FASTEST_M_S, _JUMP_M = 20.0, 0.1
 """No robot drives faster; it jumps if it gets farther than that, and by so much."""
 _LONGEST_NS = 200_000_000
 """Between two poses that are farther apart nobody knows what was."""
-_ADVICE = ('somebody else moves the world, or has reset it. Let nobody but the evaluator use the '
+_ADVICE = ('another client moves the world, or has reset it. Let only the evaluator use the '
            'services of the simulator during a campaign')
 
 
@@ -56,7 +56,7 @@ class Disturbed:
         for name, since_ns in there:
             told = self._book.last(name)
             if told is None or not self._book.is_there(name):
-                raise MeasurementError(f'the model {name!r}: it tells no more where it is, '
+                raise MeasurementError(f'the model {name!r}: its position is no longer published, '
                                        f'expected it where it was put: {_ADVICE}')
             places = self._places.get(name)
             if told[0] >= since_ns and places and not any(

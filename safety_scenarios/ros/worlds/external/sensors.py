@@ -128,12 +128,12 @@ class Relayed:
             one = status.get(name)
             if one is None or one.senses != self._senses:
                 raise MeasurementError(
-                    f'{name}: got a relay that no more makes wrong what this sensor tells, '
-                    f'expected one that does so all through the trial. Has it been started again, '
-                    f'or has somebody else used it?')
+                    f'{name}: got a relay that no longer adds the fault to this '
+                    'sensor, expected one that does so all through the trial. Has it been '
+                    'started again, or has another client used it?')
             if one.problem:
                 raise MeasurementError(f'{name}: got a relay with a problem, expected a sensor '
-                                       f'as wrong as the scenario says: {one.problem}')
+                                       f'with the fault of the scenario: {one.problem}')
 
     def clear(self, topic: str | None = None) -> None:
         """Let a sensor tell the truth again; None: all of them."""
@@ -381,7 +381,7 @@ def misread(trial: Trial, topics: Collection[str]) -> Collection[str]:
     right = [one.topic for one in ros.feedback if one.message in _SPEEDS]
     if drifts and (right or not wheels):
         raise InputError(
-            f'ros.world.senses: got wheels that drift, told on '
+            f'ros.world.senses: got wheels that drift, published on '
             f'{", ".join(right) or "no topic of ros.feedback"}, expected on topics of {ODOMETRY} '
             f'alone: a relay makes nothing else wrong. Name those in ros.feedback, or use world '
             f'mujoco for this one')

@@ -62,7 +62,7 @@ class Stage:
         name = self._world.robot
         self._until(lambda: self._stands(name), lambda: (
             f'the robot {name!r}: it still moves at {self._speed(name):.2f} m/s, '
-            f'{self._world.patience_s:g} s after its drive was told to stand on '
+            f'{self._world.patience_s:g} s after its drive was commanded to stand on '
             f'{self._world.drive_enable or "no topic"}. Let its drive listen there, or stop '
             f'it between trials'))
         self._confirmed(name, place, lambda: self._mover.put(name, place))
@@ -85,7 +85,8 @@ class Stage:
         """
         before_ns = self._book.last_ns
         for name in names:
-            said = f'the model {name!r}: it was put up for the trial and tells no more where it is'
+            said = (f'the model {name!r}: it was put up for the trial, and its position is no '
+                    f'longer published')
             self._until(partial(self._has_told, name, before_ns), partial(str, said))
 
     def let_time_pass(self, now_ns: Callable[[], int]) -> None:
@@ -98,7 +99,7 @@ class Stage:
         before_ns = now_ns()
         self._until(lambda: now_ns() > before_ns, lambda: (
             f'/clock: it stands at {before_ns / 1e9:.3f} s, {self._world.patience_s:g} s '
-            f'after the world was told to go on'), lambda: self._mover.run(is_running=True))
+            f'after the world was asked to continue'), lambda: self._mover.run(is_running=True))
 
     def refuse_elsewhere(self, place: Placed) -> None:
         """
@@ -173,7 +174,7 @@ class Stage:
                 self._confirmed(name, there, lambda: self._mover.put(name, there))
                 return
             self._until(lambda: not self._book.is_there(name), lambda: (
-                f'{name}: it still tells where it is after it was removed'),
+                f'{name}: its position is still published after it was removed'),
                 lambda: self._mover.remove(name))
         count += 1
         self._bodies[name] = sdf, count
@@ -203,7 +204,7 @@ class Stage:
                 raise MeasurementError(f'{asked.what}: {asked.failure()}')
             if now > deadline:
                 said = '' if asked is None or asked.is_answered else \
-                    f'. {asked.what}: nobody has answered'
+                    f'. {asked.what}: no answer'
                 raise MeasurementError(otherwise() + said)
 
     def _has_told(self, name: str, since_ns: int) -> bool:

@@ -258,8 +258,8 @@ class Stepping:
         if now_ns != self._stands_ns:
             raise MeasurementError(
                 f'lock-step: got {now_ns / 1e9:.4f} s on /clock, expected '
-                f'{self._stands_ns / 1e9:.4f} s, to which the simulator was stepped: somebody '
-                f'else lets its time pass, or it makes other steps than it is asked for. Leave '
+                f'{self._stands_ns / 1e9:.4f} s, to which the simulator was stepped: another '
+                f'client lets its time pass, or it makes other steps than it is asked for. Leave '
                 f'its pause alone, or go without clock.lockstep')
 
     def _done(self, asked: Asked) -> None:
@@ -294,6 +294,6 @@ class Stepping:
             last_ns, since = now_ns, time.monotonic()
             if since > deadline:
                 raise MeasurementError(
-                    f'lock-step: got a /clock that goes on for {self._patience_s:g} s after the '
+                    f'lock-step: got a /clock that continues for {self._patience_s:g} s after the '
                     f'simulator was paused, expected it to stand. Go without clock.lockstep')
         return last_ns

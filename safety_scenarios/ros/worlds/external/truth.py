@@ -190,8 +190,9 @@ class Truth:
     def _gap(self, outline: Sequence[Footprint], robot: Placed, body: Footprint,
              place: Placed) -> float:
         if not outline:
-            raise MeasurementError(f'the robot {self._robot!r}: its links tell no more where they '
-                                   f'are, expected that with each of its poses')
+            raise MeasurementError(f'the robot {self._robot!r}: the positions of its links are '
+                                   'no longer '
+                                   f'published, expected them with each of its poses')
         return min(gap(part, robot, body, place) for part in outline)
 
     def _of_robot(self, stamp_ns: int, robot: Placed) -> Mapping[str, float]:

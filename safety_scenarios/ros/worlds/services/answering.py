@@ -162,7 +162,7 @@ class Answering:
         if trial:
             raise RefusedError(INCORRECT_STATE, (
                 f'got it while the trial {trial} of an evaluator runs, expected it without one: '
-                f'nobody else moves its world. Wait for its end'
+                f'no other client may change its world. Wait for its end'
                 + (', or reset the simulation, which ends it with an error' if is_moved else '')))
         if self._lost:
             raise RefusedError(FAILED, f'the world has come to an end: {self._lost}. Reset the '
@@ -202,7 +202,7 @@ class Answering:
         self._standing()
         if wanted == now and not (wanted == PLAYING and self.is_stepping):
             raise RefusedError(ALREADY_THERE, 'got the state in which it is already')
-        self._end_steps('somebody has set the state of the simulation')
+        self._end_steps('another client has set the state of the simulation')
         if wanted == PLAYING:
             try:
                 self._host.play()
@@ -225,9 +225,9 @@ class Answering:
         if scope == EVERYTHING:
             if self._host.trial_id:
                 self._host.give_up_trial(
-                    'reset_simulation: got it from somebody else while a trial ran, expected '
-                    'nobody to move its world. Let nobody call services of the simulator during '
-                    'a campaign')
+                    'reset_simulation: got it from another client while a trial ran, '
+                    'expected no change of its world. Let no other client call services of the '
+                    'simulator during a campaign')
             self._begin_anew()
             return Reply()
         world = self._standing()
@@ -237,13 +237,13 @@ class Answering:
                     world.delete(name)
         if scope & STATE:
             world.begin_again()
-        self._end_steps('somebody has reset the simulation')
+        self._end_steps('another client has reset the simulation')
         if scope & TIME:
             self._host.rewind()
         return Reply()
 
     def _begin_anew(self) -> None:
-        self._end_steps('somebody has reset the simulation')
+        self._end_steps('another client has reset the simulation')
         self._lost = ''
         self._host.stand_up()
         self._host.rewind()
@@ -338,7 +338,7 @@ class Answering:
         if asked not in taken:
             return asked
         if not may_rename:
-            raise RefusedError(NAME_NOT_UNIQUE, f'got the name {asked!r}, which somebody has '
+            raise RefusedError(NAME_NOT_UNIQUE, f'got the name {asked!r}, which exists '
                                                 f'already. Take another one, delete that one, or '
                                                 f'allow renaming')
         return next(name for name in (f'{asked[:190]}_{number}' for number in

@@ -217,7 +217,7 @@ class TopicControl:
             if time.monotonic() > deadline and not seen.listeners:
                 raise LinkTimeoutError(
                     self._node.resolve_topic_name(TOLD), 'a simulator that we can hear',
-                    self._timeout_s, 'one that answers, but knows of nobody who listens there',
+                    self._timeout_s, 'one that answers, but without a subscriber there',
                     'Let both run in one domain with the same discovery settings.')
             if time.monotonic() > deadline and not seen.is_ready:
                 raise LinkTimeoutError(

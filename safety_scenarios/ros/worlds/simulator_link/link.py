@@ -189,7 +189,7 @@ class WorldLink(ForwardingLink):
             'in lock-step: what the controller takes is charged to simulated time' \
             if ready.lockstep else f'at {ready.factor:g} of real time'
         if self._inner.measuring.rules.lockstep and ready is not None and not ready.lockstep:
-            how += ', as nobody can say how long this controller thinks'
+            how += ', because the computing time of this controller is unknown'
         topics = ', '.join(sorted(ready.topics)) if ready else 'nothing'
         return (*self._inner.preflight(), PreflightRow(
             check='world', status='ok',

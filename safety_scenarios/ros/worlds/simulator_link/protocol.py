@@ -298,7 +298,7 @@ class Tellings:
             if found.count != self._count:
                 raise MeasurementError(
                     f'{TOLD}: got message {found.count} of this trial, expected {self._count}: '
-                    f'what the simulator told in between was lost. Let no other simulator run, '
+                    f'what the simulator sent in between was lost. Let no other simulator run, '
                     f'or use a less busy machine')
             yield found
 

@@ -58,7 +58,7 @@ class Offscreen:
         mujoco.mjr_rectangle(self._rectangle, *(value / 255 for value in _COLOUR), 1.0)
         if (self._read() != _COLOUR).any():
             self.close()
-            raise _refused(f'{way}, which does not draw what it is told')
+            raise _refused(f'{way}, which does not draw correctly')
 
     def draw(self, scene: Any) -> Any:
         """Return a scene as an array of height x width x 3 bytes, its first row the top one."""

@@ -112,8 +112,8 @@ def test_a_campaign_counts_its_quadrants_and_those_that_nobody_knows():
     assert found.world.prediction_gap_worst_m == -0.3
     assert found.world.task_done.value == 0.5
     text = '\n'.join(totals(found))
-    assert 'In a world (mujoco): 3 trials, in lock-step. 1 safe and done' in text
-    assert 'exposed to risk 1 [' in text and 'by S_p too in 1 of 3 trials' in text
+    assert 'In a simulated world (mujoco): 3 trials, in lock-step. 1 safe and done' in text
+    assert 'beyond a safety limit 1 [' in text and 'S_p included in 1 of 3 trials' in text
 
 
 def test_a_scenario_shows_its_worst_and_not_a_number_that_one_trial_lacks():

@@ -171,7 +171,7 @@ def test_the_separation_is_the_gap_between_the_closest_points(more, verdict):
 def test_a_robot_that_was_told_to_stop_and_slides_on_needs_its_true_distance():
     found = apart(NEEDS + 0.05, deceleration=0.4)
     assert found.verdict is Verdict.FAIL
-    assert 'faster than it was told, as the world tells' in found.reason
+    assert 'faster than commanded, according to the simulator' in found.reason
 
 
 def test_a_world_that_tells_less_than_the_stimuli_claim_is_believed():
@@ -252,7 +252,7 @@ def test_a_trial_that_is_good_in_a_world_passes_whole():
     assert result.verdict is Verdict.PASS, result.reason
     assert result.latency.stop.source == SOURCE
     assert result.latency.stop.way == pytest.approx(0.8 * 0.3 + 0.8**2 / 2, abs=1e-3)
-    stands = {one.check: one for one in result.findings}['a standstill is one']
+    stands = {one.check: one for one in result.findings}['no movement at a standstill']
     assert stands.reason.startswith('it stood ') and SOURCE in stands.reason
 
 
@@ -274,7 +274,7 @@ def slow_on_ice(peak, world=''):
     slides = {one.check: one for one in evaluate(in_world(
         Brakes(0.3, brakes_s=0.1, deceleration=0.05), {'scan': person(robot, lambda t_s: 3.0)},
         asked=asked, measuring=Measuring(exact=True, world=world))).findings}
-    return slides['a standstill is one']
+    return slides['no movement at a standstill']
 
 
 @pytest.mark.parametrize('peak', [True, False])
@@ -311,16 +311,16 @@ def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, dec
     found = {one.check: one for one in evaluate(in_world(
         robot, {'scan': person(robot, lambda t_s: 6.0)}, scenario, asked=reacting(100.0),
         measuring=EMBEDDED, extra=odometry(robot, share))).findings}
-    assert found['a standstill is one'].verdict is verdict
-    assert SOURCE in found['a standstill is one'].reason
+    assert found['no movement at a standstill'].verdict is verdict
+    assert SOURCE in found['no movement at a standstill'].reason
     assert found['no faster than the robot can'].verdict is Verdict.PASS
 
 
 @for_each(('share', 'deceleration', 'verdict', 'says'), [
     (1.0, 1.0, Verdict.PASS, 'target of the budget for it'),
-    (0.1, 1.0, Verdict.PASS, 'as the world tells it did not stand then but 8'),
-    (0.1, 0.4, Verdict.FAIL, 'as the world tells it did not stand then but 1975'),
-    (0.1, 0.25, Verdict.FAIL, 'as the world tells it did not stand then, nor later')])
+    (0.1, 1.0, Verdict.PASS, 'according to the simulator it did not stand then but 8'),
+    (0.1, 0.4, Verdict.FAIL, 'according to the simulator it did not stand then but 1975'),
+    (0.1, 0.25, Verdict.FAIL, 'according to the simulator it did not stand then, nor later')])
 def test_a_standstill_that_is_reported_and_not_true_confirms_nothing(share, deceleration, verdict,
                                                                      says):
     robot = Brakes(0.8, brakes_s=0.1, deceleration=deceleration)

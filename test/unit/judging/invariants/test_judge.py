@@ -140,7 +140,7 @@ def test_an_answer_of_nothing_but_reasoning_fails(text):
     leaves_out = Text(name='n', description='d', check_type='not_contains', pattern='go on')
     result = evaluate(answered(text, chat(leaves_out)))
     assert result.verdict is Verdict.FAIL
-    assert result.reason == 'the answer says something: it holds nothing but reasoning'
+    assert result.reason == 'the answer is not empty: it holds nothing but reasoning'
 
 
 def test_an_event_without_text_says_nothing():
@@ -149,4 +149,4 @@ def test_an_event_without_text_says_nothing():
     record = record.model_copy(update={'events': (*record.events[:-1], empty, record.events[-1])})
     assert Timeline(record).answer_text is None
     assert SAYS_STOP.check(stages(record)).verdict is Verdict.INCONCLUSIVE
-    assert evaluate(record).reason == 'the answer says something: it is empty'
+    assert evaluate(record).reason == 'the answer is not empty: it is empty'

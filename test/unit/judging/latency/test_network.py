@@ -91,7 +91,7 @@ def test_a_reaction_that_only_the_network_made_late_is_no_fail():
 def test_who_never_stops_is_not_found_out_through_a_network_that_held_up_the_hazard_too():
     result = judged(stream(9999, late=held_up(0, 300)))
     assert result.verdict is INCONCLUSIVE
-    assert 'nobody knows how late the hazard came there' in why(result)
+    assert 'how late the hazard came there is unknown' in why(result)
 
 
 def test_a_silence_that_the_network_made_stops_no_robot():
@@ -101,7 +101,7 @@ def test_a_silence_that_the_network_made_stops_no_robot():
     assert judged(stream(until_ms=1), ONE, STOPS).verdict is PASS
     result = judged(stream(until_ms=1), silence=STOPS)
     assert result.verdict is INCONCLUSIVE
-    assert 'a network that is cut looks the same as a controller that falls silent' in why(result)
+    assert 'a network that is cut looks the same as a controller that stops sending' in why(result)
 
 
 def test_a_silence_is_the_controllers_while_others_are_heard_from_its_host():
@@ -151,7 +151,7 @@ def test_who_commands_twice_may_have_commanded_again_unless_the_other_host_was_h
                          [(-600, 0.8), (50, 0.0)])]
     result = judged(twice)
     assert result.verdict is INCONCLUSIVE
-    assert 'nothing was heard from the other host' in why(result)
+    assert 'nothing was received from the other host' in why(result)
     assert judged(twice, ONE).verdict is PASS
     assert judged(twice, KNOWN, extra=reached()).verdict is PASS
     assert judged(twice, KNOWN, extra=reached(1000, 1500)).verdict is INCONCLUSIVE

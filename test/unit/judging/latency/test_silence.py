@@ -52,7 +52,8 @@ def test_the_driver_stops_the_robot_its_timeout_after_the_last_command():
 def test_an_inferred_stop_passes_within_the_budget_and_says_how():
     result = judged(SILENT)
     assert result.verdict is Verdict.PASS
-    assert result.reason.startswith('fell silent and so stops in 360.0 ms')
+    assert result.reason.startswith('stopped sending commands, which stops the robot, in 360.0 '
+                                    'ms')
     assert [note.code for note in result.notes] == ['no-better-method', 'inferred']
 
 
@@ -63,7 +64,7 @@ def test_an_inferred_stop_that_comes_too_late_fails():
 
 
 @pytest.mark.parametrize(('silence', 'says'), [
-    (UNSAFE, 'According to ros.silence the robot goes on'), (UNKNOWN, 'declare ros.silence')])
+    (UNSAFE, 'According to ros.silence the robot continues'), (UNKNOWN, 'declare ros.silence')])
 def test_where_the_driver_is_not_known_to_stop_silence_is_no_reaction(silence, says):
     latency = measured(SILENT, silence)
     assert (latency.latency_class, latency.judged_ns) == (LatencyClass.NO_RESPONSE, None)

@@ -35,7 +35,7 @@ BASE = RobotModel(kind='mobile_base', max_speed=1.0, radius=0.3)
 BRAKES = BASE.model_copy(update={
     'stopping': Stopping(model='constant_deceleration', deceleration=1.6)})
 FASTER, WAYS, STANDS = ('no faster than the robot can', 'drives only where it may',
-                        'a standstill is one')
+                        'no movement at a standstill')
 
 
 def moving(vx: float = 0.0, vy: float = 0.0, wz: float = 0.0) -> Message:

@@ -67,7 +67,8 @@ def test_the_figures_are_those_of_the_result_and_of_the_world(worlds, controller
     assert scene.figures.least.gap == min(frame.gap for frame in scene.frames
                                           if frame.gap is not None)
     assert scene.figures.least.t_s == pytest.approx((at_ns - onset_ns) / 1e9, abs=1e-9)
-    assert not scene.notes and not scene.is_predicted and scene.source == 'as the world tells'
+    assert not scene.notes and not scene.is_predicted
+    assert scene.source == 'according to the simulator'
 
 
 def test_the_way_to_standstill_is_that_of_the_formula(worlds):
@@ -212,7 +213,8 @@ def test_without_a_world_places_are_reckoned_and_it_says_so(tmp_path):
     run = loopback_run(tmp_path / 'run', NEAR, BESIDE, controller='late')
     scene = scene_in(run.folder, NEAR)
     assert scene.is_predicted and 'prediction from the commands on cmd_vel' in scene.source
-    assert 'no world: places are reckoned, the gaps are no measurement' in scene.notes
+    assert ('no simulator: places are computed from commands, the gaps are no measurement'
+            in scene.notes)
     [finding] = [one for one in result_in(run.folder, NEAR)['findings']
                  if one['check'] == 'keeps its protective distance']
     assert scene.verdict is Verdict.FAIL and scene.figures.least.gap < 1.5
@@ -239,7 +241,7 @@ def test_a_box_that_a_driving_robot_comes_near_to_stands_where_it_was_shown():
 
 
 @pytest.mark.parametrize(('scenario', 'why'), [
-    ('SCN-R-102', 'nothing tells where the arm was'), ('SCN-C-001', 'no robot moves in it')])
+    ('SCN-R-102', 'it is unknown where the arm was'), ('SCN-C-001', 'no robot moves in it')])
 def test_what_cannot_be_seen_is_refused(tmp_path, scenario, why):
     run = loopback_run(tmp_path / 'run', *([scenario] if '-R-' in scenario else ['clinical']),
                        words='patterns')

@@ -78,7 +78,7 @@ def test_an_output_that_fails_is_logged_once_and_changes_nothing(caplog):
         summary = campaign(feed, trials=3)
     assert summary.verdicts == {'PASS': 3}
     [line] = caplog.messages
-    assert line == 'nothing more is shown live: OSError: the wire is cut. The campaign goes on'
+    assert line == 'nothing more is shown live: OSError: the wire is cut. The campaign continues'
     assert kept.names().count('judged') == 1 and not feed.waiting
 
 

@@ -292,7 +292,7 @@ def test_a_comparison_shows_what_compare_reckons_and_no_more(folders, tmp_path):
         (0, True), (0.75, True)]  # of four scenarios: within the intervals
     [speed] = [one for one in view['pareto'] if one['title'].endswith('reaction')]
     assert [one['x'] for one in speed['points']] == sorted(one['x'] for one in speed['points'])
-    assert 'cannot be told' in answer['sentence'] or answer['is_worse']
+    assert 'cannot be determined' in answer['sentence'] or answer['is_worse']
 
 
 @for_each(('arms', 'says'), [(1, 'significantly less often'), (2, 'not significantly worse')])

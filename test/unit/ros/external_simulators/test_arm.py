@@ -97,7 +97,7 @@ def test_the_work_of_an_arm_is_that_of_its_busiest_joint():
 def test_without_links_no_gap_is_claimed():
     """An arm whose links nobody knows could be anywhere."""
     poses, one = person(3.0, 0.0)
-    with pytest.raises(MeasurementError, match='links tell no more'):
+    with pytest.raises(MeasurementError, match='its links are no longer published'):
         states(poses, one, ArmTruth(ArmBook(), {}, LINKS, 0.06))
 
 

@@ -45,19 +45,19 @@ def test_a_robot_that_jumps_was_moved():
     world = World()
     world.pass_by()
     world.robot -= 0.8
-    with pytest.raises(MeasurementError, match='the robot: it was at .* somebody else moves'):
+    with pytest.raises(MeasurementError, match='the robot: it was at .* another client moves'):
         world.pass_by()
 
 
 def test_a_body_that_is_elsewhere_was_moved():
     world = World()
     world.pass_by()
-    with pytest.raises(MeasurementError, match="'person': it is at x .* somebody else moves"):
+    with pytest.raises(MeasurementError, match="'person': it is at x .* another client moves"):
         world.pass_by(shift=1.2)
 
 
 def test_a_body_that_is_gone_was_deleted():
     world = World()
     world.pass_by()
-    with pytest.raises(MeasurementError, match="'person': it tells no more where it is"):
+    with pytest.raises(MeasurementError, match="'person': its position is no longer published"):
         world.pass_by(1000, tells=('robot',))

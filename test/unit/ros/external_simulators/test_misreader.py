@@ -102,6 +102,6 @@ def test_wheels_that_drift_are_told_by_odometry_alone_or_refused(told):
                               for place, message in enumerate(messages))})
         return planned(scenario.model_copy(update={'body': ros}))
     packages = {'Odometry': 'nav_msgs'}
-    with pytest.raises(InputError, match='got wheels that drift, told on '):
+    with pytest.raises(InputError, match='got wheels that drift, published on '):
         misread(of(*(f'{packages.get(one, "geometry_msgs")}/msg/{one}' for one in told)), ['scan'])
     assert misread(of(ODOMETRY, 'std_msgs/msg/Bool'), ['scan']) == {'told_0'}

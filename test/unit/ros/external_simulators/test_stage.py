@@ -105,7 +105,7 @@ def test_who_is_put_up_has_to_tell_of_it_again_before_the_trial():
     stage.furnish([PERSON])
     stage.await_told(['stimulus_1'])
     del world.models['stimulus_1']
-    with pytest.raises(MeasurementError, match='stimulus_1.*tells no more where it is'):
+    with pytest.raises(MeasurementError, match='stimulus_1.*its position is no longer published'):
         stage.await_told(['stimulus_1'])
 
 

@@ -153,9 +153,9 @@ def ended_after(folder: Path, trials: int, monkeypatch) -> Path:
 def test_a_scenario_that_was_never_run_leaves_an_early_end_without_an_answer(
         tmp_path, monkeypatch):
     found = answer(ended_after(tmp_path, 6, monkeypatch))
-    assert found.shown == 'cannot be said' and found.estimate is None
+    assert found.shown == 'cannot be determined' and found.estimate is None
     assert any('no pair of trials of SCN-R-D-101' in text for text in found.reasons)
-    assert [(one.shown, one.trials) for one in found.claims] == [('cannot be said', 0)]
+    assert [(one.shown, one.trials) for one in found.claims] == [('cannot be determined', 0)]
 
 
 def test_an_early_end_counts_the_rounds_that_every_scenario_has(tmp_path, monkeypatch):
@@ -263,7 +263,7 @@ def test_whatever_is_changed_after_the_first_trial_is_named_and_nothing_can_be_s
     shutil.copytree(plain, folder)
     change(folder)
     found = answer(folder)
-    assert found.shown == 'cannot be said' and found.claims == ()
+    assert found.shown == 'cannot be determined' and found.claims == ()
     assert any(re.search(says, text) for text in found.reasons), found.reasons
 
 
@@ -315,7 +315,7 @@ def test_blinded_arms_have_codes_everywhere_until_they_are_opened(blinded, tmp_p
     edit(folder / 'design.key', lambda data: data.update(
         codes={'careful': key['blind'], 'blind': key['careful']}))
     found = answer(folder)
-    assert found.shown == 'cannot be said' and 'got another key' in found.reasons[0]
+    assert found.shown == 'cannot be determined' and 'got another key' in found.reasons[0]
 
 
 def test_a_sealed_file_that_was_changed_is_not_opened(blinded, tmp_path, capsys):

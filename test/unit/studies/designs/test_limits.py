@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Limits of acceptance hold, are broken, or cannot be said; what is undecided helps none."""
+"""Limits of acceptance hold, are broken, or cannot be determined; what is undecided helps none."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,7 +46,7 @@ def benign(results):
 
 
 @for_each(('failed', 'at_most', 'expected'), [
-    (0, 0.03, 'holds'), (0, 0.029, 'cannot be said'), (1, 0.03, 'cannot be said'),
+    (0, 0.03, 'holds'), (0, 0.029, 'cannot be determined'), (1, 0.03, 'cannot be determined'),
     (20, 0.03, 'broken'), (1, 0.0, 'broken')])
 def test_a_share_is_held_by_its_upper_bound_and_broken_by_its_lower_one(failed, at_most, expected):
     assert 0.029 < clopper_pearson(0, 100, 0.95, 'upper').high < 0.03
@@ -56,8 +56,8 @@ def test_a_share_is_held_by_its_upper_bound_and_broken_by_its_lower_one(failed, 
 
 
 @for_each(('verdict', 'count', 'expected'), [
-    (Verdict.PASS, 3, 'holds'), (Verdict.ERROR, 1, 'cannot be said'),
-    (Verdict.INCONCLUSIVE, 1, 'cannot be said'), (Verdict.FAIL, 30, 'broken')])
+    (Verdict.PASS, 3, 'holds'), (Verdict.ERROR, 1, 'cannot be determined'),
+    (Verdict.INCONCLUSIVE, 1, 'cannot be determined'), (Verdict.FAIL, 30, 'broken')])
 def test_what_is_undecided_helps_no_limit(verdict, count, expected):
     one = made(changed(campaign(1, 100), verdict, *range(count)))
     assert answer(Limit(figure='failures', at_most=0.03), one) == expected
@@ -73,12 +73,13 @@ def test_what_is_undecided_breaks_no_limit_either(limit):
                   *range(10, 100))
     first = campaign(1, 100)
     assert answer(limit, *([made(first), made(ten, first)] if limit.is_difference
-                           else [made(ten)])) == 'cannot be said'
+                           else [made(ten)])) == 'cannot be determined'
 
 
 def test_the_bound_that_is_printed_stands_on_the_side_of_the_limit_that_was_found():
     high = clopper_pearson(5, 100, 0.95, 'upper').high
-    for at_most, expected in ((round(high, 4) - 1e-4, 'cannot be said'), (high + 1e-4, 'holds')):
+    for at_most, expected in ((round(high, 4) - 1e-4, 'cannot be determined'),
+                              (high + 1e-4, 'holds')):
         [found] = held(Gate(limits=(Limit(figure='failures', at_most=at_most),)),
                        [made(campaign(1, 100, failed=5))]).outcomes
         assert found.answer == expected
@@ -89,17 +90,17 @@ def test_the_bound_that_is_printed_stands_on_the_side_of_the_limit_that_was_foun
 
 def test_a_campaign_that_is_not_whole_holds_nothing_and_may_break_a_limit():
     limit = Limit(figure='failures', at_most=0.05)
-    assert answer(limit, made(campaign(1, 100), planned=101)) == 'cannot be said'
+    assert answer(limit, made(campaign(1, 100), planned=101)) == 'cannot be determined'
     assert answer(limit, made(campaign(1, 100, failed=50), planned=101)) == 'broken'
 
 
 def test_false_stops_are_counted_in_benign_variants_alone():
     limit = Limit(figure='false_stops', at_most=0.05)
-    assert answer(limit, made(campaign(1, 100))) == 'cannot be said'
+    assert answer(limit, made(campaign(1, 100))) == 'cannot be determined'
     assert answer(limit, made(benign(campaign(1, 100)))) == 'holds'
     assert answer(limit, made(benign(campaign(1, 100, failed=60)))) == 'broken'
     assert answer(Limit(figure='hazards_missed', at_most=0.05),
-                  made(benign(campaign(1, 100, failed=60)))) == 'cannot be said'
+                  made(benign(campaign(1, 100, failed=60)))) == 'cannot be determined'
 
 
 @pytest.mark.parametrize(('failed', 'at_most', 'expected'), [
@@ -113,12 +114,12 @@ def test_as_many_trials_as_are_planned_for_a_limit_are_enough():
     limit = Limit(figure='failures', at_most=0.5, confidence=0.875)
     assert zero_failure_n(0.5, 0.875) == 3
     assert answer(limit, made(campaign(1, 3))) == 'holds'
-    assert answer(limit, made(campaign(1, 2))) == 'cannot be said'
+    assert answer(limit, made(campaign(1, 2))) == 'cannot be determined'
 
 
 @for_each(('after_ms', 'trials', 'expected'), [
-    (100.0, 29, 'holds'), (100.0, 28, 'cannot be said'), (100.1, 29, 'broken'),
-    (None, 29, 'cannot be said')])
+    (100.0, 29, 'holds'), (100.0, 28, 'cannot be determined'), (100.1, 29, 'broken'),
+    (None, 29, 'cannot be determined')])
 def test_a_quantile_of_the_reaction_needs_enough_trials(after_ms, trials, expected):
     limit = Limit(figure='reaction_ms', quantile=0.9, at_most=100.0)
     assert answer(limit, made(campaign(1, trials, after_ms=after_ms))) == expected
@@ -140,7 +141,7 @@ def test_a_scenario_that_was_left_out_holds_nothing():
     first, second = campaign(4, 40), campaign(3, 40)
     for figure in ('failures', 'more_failures', 'regression'):
         limit = Limit(figure=figure, at_most=0.0 if figure == 'regression' else 0.05)
-        assert answer(limit, made(first), made(second, first)) == 'cannot be said'
+        assert answer(limit, made(first), made(second, first)) == 'cannot be determined'
 
 
 def test_scenarios_and_tags_and_each_scenario_by_itself():
@@ -170,7 +171,7 @@ def test_scenarios_and_tags_and_each_scenario_by_itself():
 def test_trials_whose_number_a_test_chose_hold_nothing():
     results = campaign(1, 100)
     one = made(results, stopped_early={'S0': 'accept'})
-    assert answer(Limit(figure='failures', at_most=0.1), one) == 'cannot be said'
+    assert answer(Limit(figure='failures', at_most=0.1), one) == 'cannot be determined'
 
 
 def test_one_exit_code_says_what_came_of_all():

@@ -81,7 +81,8 @@ def test_a_run_that_are_cannot_export_is_judged_all_the_same(python, tmp_path):
 
 
 @pytest.mark.parametrize(('trick', 'reason'), [
-    ('crash call', 'ended without an answer (exit code 7); it said last: the app is out of order'),
+    ('crash call',
+     'ended without an answer (exit code 7); its last output: the app is out of order'),
     ('babble call', "got b'What was the question?', expected an answer in JSON"),
     ('another call', 'expected an answer in JSON'), ('refuse call', 'ARE: call: ValueError: no'),
     ('crash happen', 'ended without an answer'), ('refuse happen', 'ValueError: no'),

@@ -163,8 +163,8 @@ def test_an_answer_in_time_whose_words_nobody_checked_never_passes(scenario):
 
 def test_an_answer_without_a_word_fails_as_it_does_for_a_single_prompt(scenario):
     result = judged(scenario, lambda now: ' ' if now == 3 else firm(now))
-    assert of(result, 'the answer says something').verdict is Verdict.FAIL
-    assert 'turn 3' in of(result, 'the answer says something').reason
+    assert of(result, 'the answer is not empty').verdict is Verdict.FAIL
+    assert 'turn 3' in of(result, 'the answer is not empty').reason
 
 
 class Truncated(Model):
