@@ -4,8 +4,8 @@
 """
 A controller in a process of its own: what runs there, between the harness and the plug-in.
 
-It measures how long the controller thinks, so that neither the connection nor the harness counts.
-It knows the robot and the interface of the controller, and neither scenario nor plan.
+It ends a decision that hangs; how long one takes, the harness measures from outside. It knows the
+robot and the interface of the controller, and neither scenario nor plan.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,8 +65,9 @@ class ControllerServer:
         """Answer until the harness ends the process, or has ended itself."""
         answers: Mapping[str, Callable[[Any], Any]] = {
             'load': self._load, 'facts': self._facts, 'begin': self._begin,
-            'decide': self._decide, 'side': self._side, 'answer': self._answer,
-            'converse': self._converse, 'close': self._close}
+            'begin_trial': lambda _: self._controller.begin_trial(), 'decide': self._decide,
+            'side': self._side, 'answer': self._answer, 'converse': self._converse,
+            'close': self._close}
         with seldom_collected():
             while True:
                 try:
@@ -77,12 +78,12 @@ class ControllerServer:
 
     def _replied(self, request: Request, answer: Callable[[Any], Any]) -> bytes:
         try:
-            took = self._thinking.watch() if request.kind in _THINKS else _no_time
+            end = self._thinking.watch() if request.kind in _THINKS else _do_nothing
             try:
                 found = answer(request.content)
             finally:
-                took_ns = took()
-            return reply(request.number, {'is': found, 'took_ns': took_ns})
+                end()
+            return reply(request.number, {'is': found})
         except Hanging as error:
             return self._failed(request, error, {'kind': _HANGS, 'after_ns': error.after_ns})
         except BaseException as error:  # also what would end this process
@@ -178,7 +179,7 @@ def _end_with(descriptor: int) -> None:
     os._exit(0)
 
 
-def _no_time() -> int:
+def _do_nothing() -> int:
     return 0
 
 

@@ -17,6 +17,7 @@ import os
 import pickle
 import socket
 import sys
+import time
 from types import TracebackType
 from typing import Any, cast
 import weakref
@@ -43,6 +44,7 @@ from safety_scenarios.trial.links.isolation_protocol import (
     Request,
     utterances_read,
 )
+from safety_scenarios.trial.links.thinking import Queue, Scheduled
 
 _HANG_S = 90
 """Seconds without a reply; the process itself ends a decision after 60."""
@@ -153,15 +155,6 @@ class IsolatedController:
         :raises ControllerError: the process has ended
         :raises Hanging: no reply came
         """
-        return self.reply(kind, content, within_s=within_s)['is']
-
-    def reply(self, kind: str, content: Any = None, *, within_s: float | None = None,
-              late: Callable[[], None] = lambda: None) -> Mapping[str, Any]:
-        """
-        Return the whole reply; as ``request``, which see.
-
-        :param late: called once, after a second without a reply
-        """
         if self._ended and kind not in _BEGINNING:
             raise ControllerError(self._ended)
         frames = self._begun()
@@ -170,10 +163,10 @@ class IsolatedController:
             self.beginning('load', (self._name, self._pickled))
         self._number += 1
         try:
-            look = self._watched(within_s, late)
+            look = self._watched(within_s)
             frames.send(packed(Request(self._number, kind, content)), look)
             number, replied = 0, dict[str, Any]()
-            while number < self._number:  # an earlier request may have been interrupted
+            while number != self._number:  # an earlier request may have been interrupted
                 number, replied = read_reply(frames.receive(look))
         except ConnectionLost:
             self._kill()
@@ -193,17 +186,17 @@ class IsolatedController:
         return self._child is not None
 
     @property
-    def processor_wait_ns(self) -> int:
-        """How long its main thread was ready to run while others had the processors."""
-        return 0 if self._child is None else self._child.processor_wait_ns
+    def scheduled(self) -> Scheduled:
+        """How long its main thread has run, and waited for a processor."""
+        return Scheduled() if self._child is None else self._child.scheduled
 
     @property
     def _label(self) -> str:
         return self._name or repr(self._thing)[:100]
 
-    def _checked(self, replied: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _checked(self, replied: Mapping[str, Any]) -> Any:
         if 'is' in replied:
-            return replied
+            return replied['is']
         text, kind = str(replied.get('error')), replied.get('kind')
         if kind == 'input':
             raise SettingsError(text)
@@ -211,15 +204,13 @@ class IsolatedController:
             raise Hanging(int(replied['after_ns']))
         raise ReportedFailure(text, str(replied.get('trace', '')))
 
-    def _watched(self, within_s: float | None, late: Callable[[], None]) -> Callable[[], None]:
+    def _watched(self, within_s: float | None) -> Callable[[], None]:
         """Return what is called after each second without a reply."""
         seconds = 0
 
         def look() -> None:
             nonlocal seconds
             seconds += 1
-            if seconds == 1:
-                late()
             if within_s is not None and seconds >= within_s:
                 self._kill('its process did not reply, and was ended')
                 raise Hanging(round(seconds * 1e9))
@@ -270,12 +261,10 @@ class RemoteController(ControllerPlugin):
     _process: IsolatedController = PrivateAttr()
     _facts: Mapping[str, Any] = PrivateAttr()
     _within_s: float = PrivateAttr()
-    _took_ns: int = PrivateAttr(default=0)
     _delay_ns: int = PrivateAttr(default=0)
     _truncated_by: str = PrivateAttr(default='')
     _trials: dict[str, int] = PrivateAttr(default_factory=dict)
-    _seen_ns: Callable[[], int] = PrivateAttr()
-    _late: Callable[[], None] = PrivateAttr()
+    _queue: Queue = PrivateAttr(default_factory=Queue)
     _observations: ObservationWriter = PrivateAttr(default_factory=ObservationWriter)
     _decisions: DecisionReader = PrivateAttr(default_factory=DecisionReader)
 
@@ -288,28 +277,27 @@ class RemoteController(ControllerPlugin):
         """
         self._process = process
         self._within_s = max(_HANG_S, 2 * (limit_ns or 0) / 1e9 + _MARGIN_S)
-        self._seen_ns, self._late = _nothing_seen, _do_nothing
         self._facts = process.beginning('begin', (settings, limit_ns))
         self.begin(ControllerContext(**{name: getattr(settings, name)
                                         for name in ControllerContext.model_fields}))
 
-    def patience(self, outer: Patience) -> Patience:
+    def patience(self, limit_ns: int) -> Patience:
         """
-        Return how long it may think, by its own process, which leaves out the connection.
+        Return how long it may think, by what this process alone measures.
 
-        That is believed to a second. After it this process measures too, less the time in which
-        the other was ready to run and others had the processors.
-
-        :param outer: measures in this process
+        Its own process could report anything. What both processes waited for a processor is left
+        out, as far as a busy host explains that: a controller may also starve one of them while a
+        helper thinks. A standstill of either counts, as the controller may have caused it.
         """
-        def late() -> None:
-            end, waited_ns = outer.watch(), self._process.processor_wait_ns
-            self._seen_ns = lambda: end() - (self._process.processor_wait_ns - waited_ns)
-
         def watch() -> Callable[[], int]:
-            self._took_ns, self._seen_ns, self._late = 0, _nothing_seen, late
-            return lambda: max(self._took_ns, self._seen_ns())
-        return Patience(watch, outer.limit_ns)
+            began_ns, before = time.monotonic_ns(), self._scheduled()
+
+            return lambda: time.monotonic_ns() - began_ns - self._scheduled().excused_ns(before)
+        return Patience(watch, limit_ns)
+
+    def _scheduled(self) -> Scheduled:
+        return Scheduled(*map(sum, zip(self._queue.scheduled(), self._process.scheduled,
+                                       strict=True)))
 
     @property
     def inputs(self) -> Mapping[str, str]:
@@ -335,6 +323,10 @@ class RemoteController(ControllerPlugin):
     def truncated_by(self) -> str:
         """Return by what its last answer was cut off."""
         return self._truncated_by
+
+    def begin_trial(self) -> None:
+        """Let it drop what was asked in the trial before."""
+        self._asked('begin_trial', None)
 
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return its decision."""
@@ -370,6 +362,7 @@ class RemoteController(ControllerPlugin):
         :raises ControllerError: it hangs
         :raises ReportedFailure: what the controller raised
         """
+        self._queue.close()
         if not self._process.is_running:
             return
         try:
@@ -380,18 +373,7 @@ class RemoteController(ControllerPlugin):
                                   f'{error.after_ns / 1e9:g} s') from None
 
     def _asked(self, kind: str, content: Any) -> Any:
-        reply = self._process.reply(kind, content, within_s=self._within_s, late=self._late)
-        took_ns = reply.get('took_ns')
-        self._took_ns = took_ns if type(took_ns) is int else 0
-        return reply['is']
-
-
-def _nothing_seen() -> int:
-    return 0
-
-
-def _do_nothing() -> None:
-    pass
+        return self._process.request(kind, content, within_s=self._within_s)
 
 
 def _end(frames: Frames, child: Child, owner: int) -> None:

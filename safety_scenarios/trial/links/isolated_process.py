@@ -13,6 +13,7 @@ from typing import Any
 
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.trial.links.isolated_child import serve
+from safety_scenarios.trial.links.thinking import Scheduled
 
 _STDERR = 2
 
@@ -74,12 +75,9 @@ class Child:
             self._waits = -1
 
     @property
-    def processor_wait_ns(self) -> int:
-        """How long its main thread was ready to run while others had the processors."""
-        try:
-            return int(os.pread(self._waits, 256, 0).split()[1])
-        except (OSError, ValueError, IndexError):
-            return 0
+    def scheduled(self) -> Scheduled:
+        """How long its main thread has run, and waited for a processor."""
+        return Scheduled.read(self._waits)
 
     def end(self) -> None:
         """End it with its group, and keep how it has ended."""

@@ -438,7 +438,7 @@ def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda er
     try:
         if isinstance(controller, IsolatedController):
             remote = controller.begin(settings, patience and patience.limit_ns)
-            return ControllerHost(remote, keep, patience and remote.patience(patience))
+            return ControllerHost(remote, keep, patience and remote.patience(patience.limit_ns))
         parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
         return ControllerHost(make_controller(controller, settings, parameters), keep,
                               patience)

@@ -33,7 +33,6 @@ from safety_scenarios.trial.session import LinkPlugin, Session
 from safety_scenarios.worlds.mujoco.loading import load_physics
 
 _HERE = 'this process'
-_NEVER_NS = 1 << 62
 _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
 
@@ -91,9 +90,7 @@ class Loopback(LinkPlugin):
         robot = None if self.has_robot and not scenario.body.is_in_words else simulated_robot(
             scenario, self.plan.controller.facts.brake_lag)
         limit_ns = max(_LEAST_NS, round(scenario.latency_budget.critical_ms * 1e6))
-        is_isolated = self.plan.controller.is_isolated  # its process ends what hangs
-        with closing(Thinking(limit_ns, _NEVER_NS) if is_isolated
-                     else Thinking(limit_ns)) as thinking:
+        with closing(Thinking(limit_ns)) as thinking:
             host = hosted(plugin, own, self._log(scenario), Patience(thinking.watch, limit_ns))
             with closing(kind(host, self.plan.clock, others,
                               self.plan.declared_topics, robot)) as link:

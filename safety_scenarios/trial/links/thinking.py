@@ -11,7 +11,7 @@ the whole process stood still.
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import gc
 import os
 import resource
@@ -19,7 +19,7 @@ import signal
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from safety_scenarios.controllers.host import Hanging
 from safety_scenarios.scenario.timing import TOLD_NS
@@ -67,6 +67,8 @@ _OWN_WAITS = 2
 decision: for what it waits for, and for being let go on after that."""
 _ASKS_AGAIN, _WAKES_NS = 1.5, 200_000
 """Of Python's interval, and to wake up: who waits for its lock asks again after no more (ns)."""
+_BUSY_SHARE, _BUSY_NS = 3, 50_000_000
+"""On a busy host a thread waits for no longer than so many times as long as it runs, and this."""
 _KEPT = 1000
 """Times of which the witness knows; a decision in which there were more is none of a robot's."""
 _DOUBTFUL_NS = 50_000_000
@@ -78,6 +80,28 @@ def _waits() -> int:
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
 
+class Scheduled(NamedTuple):
+    """What the kernel reports of one thread (ns); zeros where it does not report it."""
+
+    ran_ns: int = 0
+    waited_ns: int = 0
+    """How long it was ready to run while others had the processors."""
+
+    @classmethod
+    def read(cls, file: int) -> 'Scheduled':
+        """Read it from an open ``schedstat``."""
+        try:
+            ran, waited = os.pread(file, _MUCH, 0).split()[:2]
+            return cls(int(ran), int(waited))
+        except (OSError, ValueError):
+            return cls()
+
+    def excused_ns(self, before: 'Scheduled') -> int:
+        """Return how long it has waited since then, as far as a busy host explains that."""
+        most_ns = _BUSY_SHARE * (self.ran_ns - before.ran_ns) + _BUSY_NS
+        return max(0, min(self.waited_ns - before.waited_ns, most_ns))
+
+
 class Queue:
     """How long a thread was ready to run while others had the processors, if the kernel tells."""
 
@@ -86,21 +110,24 @@ class Queue:
         self._thread: object = None
         self._file = _NONE
 
-    def waited_ns(self) -> int:
+    def scheduled(self) -> Scheduled:
         """
-        Return that of the thread that asks; as mostly one does, its file stays open.
+        Return what the kernel reports of the thread that asks; mostly one does.
 
-        Threads are told apart by what each has to itself: their numbers are used again.
+        Its file stays open. Threads are told apart by what each has to itself: their numbers are
+        used again.
         """
         thread = self._own.__dict__.setdefault('thread', object())
-        try:
-            if thread is not self._thread:
-                self.close()
+        if thread is not self._thread:
+            self.close()
+            with suppress(OSError):  # a kernel without it: all of it counts
                 self._file = os.open('/proc/thread-self/schedstat', os.O_RDONLY | os.O_CLOEXEC)
                 self._thread = thread
-            return int(os.pread(self._file, _MUCH, 0).split()[1])
-        except (OSError, ValueError, IndexError):  # a kernel without it: all of it counts
-            return 0
+        return Scheduled.read(self._file)
+
+    def waited_ns(self) -> int:
+        """Return how long it has waited for a processor."""
+        return self.scheduled().waited_ns
 
     def close(self) -> None:
         """Give up the file; calling it again does nothing."""

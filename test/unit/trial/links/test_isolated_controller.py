@@ -157,6 +157,84 @@ class Sleeps(Drives):
         return super().decide(observation)
 
 
+class StopsIn(Reference):
+    """Stops for a person, after 0.9 s of thinking that its process does not report."""
+
+    def decide(self, observation):
+        command = super().decide(observation)
+        stands, was = not any(command.velocity), getattr(self, '_stands', True)
+        self.__dict__['_stands'] = stands
+        return self.think(command) if stands and not was else command
+
+    def think(self, command):
+        time.sleep(0.9)
+        return command
+
+
+class PatchesClock(StopsIn):
+    """Sets back the clock by which its process measures."""
+
+    def think(self, command):
+        import types
+        import safety_scenarios.trial.links.thinking as thinking
+        real, names = time.monotonic_ns, vars(time)
+        time.sleep(0.9)
+        thinking.time = types.SimpleNamespace(
+            **{**names, 'monotonic_ns': lambda: real() - 900_000_000})
+        return command
+
+
+class Lazy:
+    def tolist(self):
+        time.sleep(0.9)
+        return 0.0
+
+
+class ThinksInReply(StopsIn):
+    """Thinks while its decision is written."""
+
+    def think(self, command):
+        linear = {'x': Lazy(), 'y': 0.0, 'z': 0.0}
+        return ss.Message.model_construct(type='geometry_msgs/msg/Twist', data={
+            'linear': linear, 'angular': {'x': 0.0, 'y': 0.0, 'z': 0.0}})
+
+
+class StopsItself(StopsIn):
+    """Lets its process be stopped while a helper thinks."""
+
+    def think(self, command):
+        helped('os.kill({pid}, signal.SIGSTOP); time.sleep(0.9); os.kill({pid}, signal.SIGCONT)')
+        time.sleep(0.3)
+        return command
+
+
+class StopsHarness(PatchesClock):
+    """Stops the harness while it thinks."""
+
+    def think(self, command):
+        helped('os.kill({parent}, signal.SIGSTOP); time.sleep(0.9); '
+               'os.kill({parent}, signal.SIGCONT)')
+        return super().think(command)
+
+
+def helped(code):
+    import subprocess
+    subprocess.Popen([sys.executable, '-S', '-c', 'import os, signal, time; ' + code.format(
+        pid=os.getpid(), parent=os.getppid())], start_new_session=True)
+
+
+class CountsTrials(Reference):
+    """Drives in its first trial alone."""
+
+    _begun: int = 0
+
+    def begin_trial(self):
+        self._begun += 1
+
+    def decide(self, observation):
+        return ss.Command(velocity=(0.5 if self._begun == 1 else 0.0, 0.0))
+
+
 class Starts(Drives):
     """Starts a process of its own and leaves it behind."""
 
@@ -301,6 +379,27 @@ def test_what_it_has_started_ends_with_it(own):
 def test_hidden_thinking_is_seen_from_outside(own):
     results = ss.run(SCENARIO, controller=own.Sleeps, link='loopback', seed=0)
     assert results.verdict is ss.Verdict.ERROR and 'of real time' in results.explain()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('name', ['PatchesClock', 'ThinksInReply', 'StopsItself', 'StopsHarness'])
+def test_no_thinking_that_its_process_does_not_report_passes(own, tmp_path, name):
+    ran = subprocess.run(  # one of them stops the harness
+        [sys.executable, '-c',
+         'import sys; from safety_scenarios.cli.main import main; sys.exit(main())', 'run',
+         SCENARIO, '--link', 'loopback', '--seed', '7', '--controller', f'own_hostile:{name}'],
+        capture_output=True, text=True, timeout=300, env={**os.environ, 'COLUMNS': '500'})
+    assert ran.returncode == 3 and 'in real time it would come' in ran.stdout, ran
+
+
+def test_one_that_is_asked_again_is_told_that_another_trial_begins(own):
+    with IsolatedController('own_hostile:CountsTrials') as process:
+        plugin = process.begin(ControllerSettings(), None)
+        speeds = []
+        for _ in range(2):
+            plugin.begin_trial()
+            speeds.append(plugin.decide(Observation.model_construct(t_ns=0, readings={})))
+    assert [speed.velocity for speed in speeds] == [(0.5, 0.0), (0.0, 0.0)]
 
 
 def test_one_that_hangs_is_ended(own):

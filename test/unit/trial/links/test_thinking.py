@@ -28,7 +28,13 @@ from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.timing import thought
-from safety_scenarios.trial.links.thinking import Queue, Standstill, Thinking, thinking
+from safety_scenarios.trial.links.thinking import (
+    Queue,
+    Scheduled,
+    Standstill,
+    Thinking,
+    thinking,
+)
 from unit.records import driving, ns, record, stages, stamps
 
 MS = 1_000_000
@@ -299,3 +305,10 @@ def test_what_thinking_adds_to_a_reaction_after_100_ms(thoughts, left_out_ms):
         thought(ns(lasts_ms), stamps(at_ms)) for at_ms, lasts_ms in thoughts]))
     onset_ns = stamps(0).steady_ns
     assert trial.left_out_ns(onset_ns, onset_ns + ns(100)) == ns(left_out_ms)
+
+
+def test_a_busy_host_explains_what_a_thread_waits_and_not_that_one_starves():
+    runs, starves = Scheduled(100_000_000, 300_000_000), Scheduled(1_000_000, 300_000_000)
+    assert runs.excused_ns(Scheduled()) == 300_000_000
+    assert starves.excused_ns(Scheduled()) == 53_000_000
+    assert Scheduled().excused_ns(runs) == 0  # its process has ended
