@@ -15,6 +15,7 @@ import os
 import pickle
 import select
 import struct
+import time
 from typing import Any, NamedTuple
 
 from safety_scenarios.scenario.conversation import Utterance
@@ -83,7 +84,7 @@ class Frames:
         """
         Wait for one frame.
 
-        :param look: called after each second without any byte; what it raises ends the wait
+        :param look: called each second, however many bytes trickle in; what it raises ends the wait
         :raises ConnectionLost: the other end is closed
         :raises ValueError: the frame is longer than it may be
         """
@@ -113,9 +114,13 @@ class Frames:
 
     def _taken(self, count: int, look: Callable[[], None]) -> bytes:
         parts, missing = [self._rest], count - len(self._rest)
+        looked_s = time.monotonic()
         while missing > 0:
-            if not self._is_ready(self._arrives):
+            is_ready = self._is_ready(self._arrives)
+            if not is_ready or time.monotonic() - looked_s > _LOOK_MS / 1e3:
                 look()
+                looked_s = time.monotonic()
+            if not is_ready:
                 continue
             try:
                 part = os.read(self._descriptor, _CHUNK)

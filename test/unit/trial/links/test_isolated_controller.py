@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller of somebody's own code reaches neither plan nor verdict: it has its own process."""
 
+from contextlib import closing
 import json
 import os
 from pathlib import Path
 import re
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import pytest
@@ -23,6 +26,7 @@ from safety_scenarios.trial.links.isolated_controller import IsolatedController,
 from safety_scenarios.trial.links.isolation_protocol import (
     DecisionReader,
     DecisionWriter,
+    Frames,
     message_written,
     ObservationReader,
     ObservationWriter,
@@ -521,6 +525,30 @@ MESSAGES = [
 
 
 BACKWARDS = MountedFrame(frame='laser', translation=(0.1, 0.0, 0.2), rotation=(0.0, 0.0, 3.1))
+
+
+def test_bytes_that_trickle_in_do_not_hold_up_whoever_waits_for_them(monkeypatch):
+    monkeypatch.setattr('safety_scenarios.trial.links.isolation_protocol._LOOK_MS', 20)
+    ours, theirs = socket.socketpair()
+
+    def trickle():
+        while not ended.wait(0.005):
+            theirs.send(b'x')
+    ended, looks = threading.Event(), []
+
+    def look():
+        looks.append(1)
+        if len(looks) == 3:
+            raise Hanging(0)
+    with theirs, closing(Frames(ours.detach(), 1 << 31)) as frames:
+        writer = threading.Thread(target=trickle)
+        writer.start()
+        try:
+            with pytest.raises(Hanging):
+                frames.receive(look)
+        finally:
+            ended.set()
+            writer.join()
 
 
 def test_frames_arrive_as_they_were_and_once():
