@@ -12,3 +12,5 @@ EVALUATOR = 'calibration/presence'
 """Nothing is ever published there."""
 SIMULATOR, RELAY = 'simulator/answer', 'relay/answer'
 """Where these answer what they are asked."""
+ASK_SIMULATOR, ASK_RELAY, SIMULATOR_TELLS = 'simulator/ask', 'relay/ask', 'simulator/told'
+"""Where they are asked for what comes next, and where a simulator tells what is true."""

@@ -21,6 +21,8 @@ LONGEST_CAUSE = 100
 _TRUNCATED_BY = 'truncated_by'
 STALL_BEGAN, STALL_ENDED, STALL_LOST = 'began', 'ended', 'lost'
 """What the truth of a stall tells."""
+LISTENS = 'listens'
+"""Symbol of an undeclared topic on which the harness reports, and the controller listens."""
 OTHER_COMMANDER = 'other commander'
 """Name of the fault that the controller under test is no longer alone in commanding."""
 _EVENT = 480
@@ -92,7 +94,8 @@ class Event(Slotted):
     - ``undeclared``: it published on the topic ``name``, of an interface type by which a robot can
       be moved, which neither scenario nor settings declare; without a message nobody could hear
       what, and ``text`` says why. Or it can call the service or action ``name``, or parameters
-      were set by that service. With the name of a stimulus: somebody else published there too
+      were set by that service. With the name of a stimulus: somebody else published there too.
+      With the ``symbol`` ``listens``: it heard what the harness reports there of the trial
     - ``output``: it can publish or call ``name``, which neither scenario nor settings declare, and
       which is not known to move a robot; ``text`` says of what type it is
     - ``feedback``: the robot reported its state on ``name``

@@ -8,8 +8,9 @@ A small mobile-base controller in plain rclpy, that knows nothing of the package
 FAULT is none, nan, wrong_type, flood, dies, best_effort, spins, rest, plain_text, deaf,
 header_copier, future_stamper, five_percent_deaf, wait_50_ms, with_odometry, asks_for_history,
 stops_publishing, second_topic, second_topic_at_rest, second_node, late_topic, renews (its
-publisher for the hazard), hands_over (what gives it up then, and drives on) or takes_over (what
-commands from then on).
+publisher for the hazard), hands_over (what gives it up then, and drives on), takes_over (what
+commands from then on), hears_events (of the harness, once a trial runs) or hears_relay (what
+relays are asked to do).
 """
 
 import os
@@ -57,6 +58,8 @@ class Base(Node):
         if fault == 'second_node':
             self.helper = Node('somebodys_helper')
             self.second = self.helper.create_publisher(Twist, 'base_2/cmd_vel', 10)
+        if fault == 'hears_relay':
+            self.create_subscription(String, 'relay/ask', print, 10)
         if fault == 'with_odometry':
             self.odometry = self.create_publisher(Odometry, 'odom', 10)
             self.create_timer(0.02, self.report)
@@ -64,6 +67,8 @@ class Base(Node):
     def person(self, message: PoseStamped) -> None:
         """Remember whether the person is near; a controller that dies does it here."""
         was_near, self.latest = self.near, message
+        if self.fault == 'hears_events' and self.second is None:
+            self.second = self.create_subscription(String, '/evaluator_node/event', print, 10)
         near = message.pose.position.x < 2.5
         if near and not was_near and self.fault == 'wait_50_ms':
             time.sleep(0.05)
@@ -102,7 +107,7 @@ class Base(Node):
             twist.angular.z = 1.0
         if self.near and self.fault == 'late_topic' and self.second is None:
             self.second = self.create_publisher(Twist, 'base_2/cmd_vel', 10)
-        if self.second is not None and self.near:
+        if self.second is not None and self.near and self.fault != 'hears_events':
             on = Twist()
             on.linear.x = 0.0 if self.fault == 'second_topic_at_rest' else 0.5
             self.second.publish(on)

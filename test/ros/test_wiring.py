@@ -44,9 +44,9 @@ def judge(tmp_path, fault, domain, *more):
         return campaign(tmp_path / 'run', QUICK, '--controller', 'external', *more, domain=domain)
 
 
-def reasons(run):
+def reasons(run, check=CHECK):
     return [finding['reason'] for trial in run.trials for finding in trial['findings']
-            if finding['check'] == CHECK]
+            if finding['check'] == check]
 
 
 @pytest.mark.parametrize('fault', ['second_topic', 'second_node'])
@@ -70,6 +70,16 @@ def test_a_topic_that_appears_with_the_hazard_is_caught(tmp_path, domain):
     first, second = reasons(run)
     assert f'{OTHER}: ' in first and 'could not be read' in first
     assert f'{OTHER}: the controller under test commanded linear.x = 0.5' in second
+
+
+@pytest.mark.parametrize(('fault', 'topic'), [
+    ('hears_events', '/evaluator_node/event'), ('hears_relay', '/relay/ask')])
+def test_who_hears_what_the_harness_reports_of_the_trial_gets_no_pass(
+        tmp_path, domain, fault, topic):
+    run = judge(tmp_path, fault, domain)
+    assert run.code == 3, run.output
+    [reason] = reasons(run, 'the controller hears nothing that the harness reports')
+    assert reason.startswith(f'{topic}: the controller under test (/somebodys_base) subscribes')
 
 
 @pytest.mark.thorough

@@ -13,7 +13,7 @@ from safety_scenarios.judging.motion.contacts import STANDS
 from safety_scenarios.judging.motion.standstill import demanded
 from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.event import Event
+from safety_scenarios.scenario.event import Event, LISTENS
 from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.motion_interfaces import motion_in
@@ -22,6 +22,7 @@ from safety_scenarios.trial.trial import ALL_CLEAR
 
 ELSEWHERE = 'motion is commanded on declared topics only'
 UNDECLARED_OUTPUTS = 'undeclared-outputs'
+UNTOLD = 'the controller hears nothing that the harness reports'
 BESIDE = 'motion is commanded where it is judged'
 DROPPED = 'no motion that only an assumed driver rejects'
 ALONE = 'only the harness publishes stimuli'
@@ -32,10 +33,20 @@ _OWN = 'the controller under test published there too, so that it saw two worlds
 
 
 def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
-    """Find the first motion on each topic of a motion type that is not declared."""
+    """
+    Find the first motion on each topic of a motion type that is not declared.
+
+    Also each topic on which the harness reports, and the controller listens.
+    """
     shown = _shown(trial)
     for topic, events in trial.record.by_topic('undeclared').items():
         for event in () if topic in shown else events:
+            if event.symbol == LISTENS:
+                yield harness('wiring', UNTOLD, Verdict.INCONCLUSIVE,
+                              f'{topic}: {event.text}, and may have reacted to that. Let it not '
+                              f'subscribe there',
+                              trial.timeline.since_onset_ms(event.stamps.steady_ns))
+                break
             motion = _motion(trial, event)
             if motion is not None:
                 yield harness('wiring', ELSEWHERE, Verdict.INCONCLUSIVE,

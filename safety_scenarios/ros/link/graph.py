@@ -4,6 +4,7 @@
 """What the ROS graph shows: who publishes, who listens, and whether both sides' QoS fits."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import suppress
 import time
 from typing import Any, NoReturn
 
@@ -288,3 +289,12 @@ def _misfit(offered: qos.QoSProfile, asked: qos.QoSProfile) -> str | None:
 def _finite_ns(duration: Duration) -> int:
     """Return nanoseconds; 0 for what is not set, or infinite."""
     return duration.nanoseconds if duration.nanoseconds < _INFINITE_NS else 0
+
+
+def of_node(kind: str, ask: Callable[[str, str], Any], node: tuple[str, str]) -> \
+        Iterator[tuple[str, ...]]:
+    """Yield kind, node, name and type of what a node has; nothing of one that has left."""
+    with suppress(Exception):  # what it raises has another name in each distribution
+        for name, interfaces in ask(*node):
+            for interface in interfaces:
+                yield kind, f'{node[1].rstrip("/")}/{node[0]}', name, interface

@@ -283,7 +283,8 @@ class RosLink(Link):
         return self._beside(is_end=True)
 
     def _beside(self, is_end: bool) -> Sequence[Event]:
-        return [self.mark(one.name).model_copy(update={'kind': one.kind, 'text': one.text})
+        return [self.mark(one.name).model_copy(update={
+                    'kind': one.kind, 'text': one.text, 'symbol': one.symbol})
                 for one in self._endpoints.wiring.appeared(is_end)]
 
     def late_stalls(self) -> Sequence[Event]:

@@ -16,7 +16,6 @@ lets the controller see two worlds at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,10 +24,12 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_parameter_events
 from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link import qos
+from safety_scenarios.ros.link.audience import Audience
 from safety_scenarios.ros.link.convert import interface_class, warm_up
-from safety_scenarios.ros.link.graph import Graph
+from safety_scenarios.ros.link.graph import Graph, of_node
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.scenario.blocks.agents import AGENTS
+from safety_scenarios.scenario.event import LISTENS
 from safety_scenarios.scenario.measuring import (
     ANSWER,
     DECISIONS,
@@ -96,6 +97,7 @@ class Appeared:
     kind: Literal['undeclared', 'output']
     name: str
     text: str
+    symbol: str | None = None
 
 
 class Wiring:
@@ -126,6 +128,7 @@ class Wiring:
                          own(PROBE): PROBE_TYPE, own(STALLS): _STRING,
                          own(ENDS_TURN): _STRING, own(DECISIONS): _STRING,
                          own(TRIAL): _STRING}
+        self._audience = Audience(node)
         self._agents = own(AGENTS) + '/'
         self._subscriptions: dict[str, tuple[str, Any]] = {}
         self._heard: set[str] = set()
@@ -161,8 +164,7 @@ class Wiring:
         self._commanding = set(), set()
         full = {self._node.resolve_topic_name(topic): topic for topic in shown}
         self._shown = {name: full[name] for name in full.keys() - self._declared}
-        self._beside = {}
-        self._commands = tuple(commands)
+        self._beside, self._commands = {}, tuple(commands)
         types = dict(self._node.get_topic_names_and_types())
         self._known = {name: frozenset(types.get(name, ())) for name in (
             *map(self._node.resolve_topic_name, (*commands, *others)), *full)}
@@ -175,6 +177,7 @@ class Wiring:
         self._nodes, self._theirs = self._there(), frozenset()
         self._look_at_nodes(name for name, _ in self._node.get_topic_names_and_types())
         self._last = self._fingerprint()
+        self._audience.begin()
         self._look_beside()
         self._first = [found for found in self._publications()
                        if found.is_theirs and found.name not in self._declared]
@@ -220,12 +223,12 @@ class Wiring:
 
         :param is_end: the trial has ended: say also what was silent in it
         """
-        if self._commands:
-            self._look_beside()
+        if not self._commands:
+            return  # then nothing is looked for beside
+        self._look_beside()
         yield from self._once(Appeared('undeclared', topic, SHOWN_TOO.format(nodes=nodes))
                               for topic, nodes in self._beside.items())
-        if self._commands:
-            yield from self._once(self._outputs(is_end))
+        yield from self._once(self._outputs(is_end))
 
     def interface(self, topic: str) -> str:
         """Return the interface name of what comes in on a topic."""
@@ -242,9 +245,8 @@ class Wiring:
 
     def close(self) -> None:
         """Give up the subscriptions."""
-        for _, subscription in self._subscriptions.values():
-            self._node.destroy_subscription(subscription)
-        self._subscriptions.clear()
+        while self._subscriptions:
+            self._node.destroy_subscription(self._subscriptions.popitem()[1][1])
         if self._parameters is not None:
             self._node.destroy_subscription(self._parameters)
             self._parameters = None
@@ -272,6 +274,10 @@ class Wiring:
                     yield said
         yield from self._passed(new, {(one.name, one.interface) for one in found})
         yield from self._changed()
+        keys, names = self._commanders()
+        for topic, text in self._audience.judged(
+                lambda info: not self._is_ours(info) and self._is_theirs(info, keys, names)):
+            yield Appeared('undeclared', topic, text, LISTENS)
 
     def _said(self, found: Found, is_end: bool) -> Appeared | None:
         """Return what to say of an output; None: the record has its messages."""
@@ -345,13 +351,14 @@ class Wiring:
         """Return what is cheap to ask: topics, nodes, and what the controller's nodes have."""
         node = self._node
         there = self._there()
-        found: list[tuple[str, ...]] = [('node', *one) for one in there]
+        found: list[tuple[str, ...]] = [
+            *(('node', *one) for one in there), *self._audience.counts()]
         found += [('topic', name, interface) for name, interfaces
                   in node.get_topic_names_and_types() for interface in interfaces]
         for one in there if self._is_alone and not self._is_external else self._theirs:
             if one in self._theirs or one not in self._nodes:
-                found += _of_node('publisher', node.get_publisher_names_and_types_by_node, one)
-                found += _of_node('client', node.get_client_names_and_types_by_node, one)
+                found += of_node('publisher', node.get_publisher_names_and_types_by_node, one)
+                found += of_node('client', node.get_client_names_and_types_by_node, one)
         return frozenset(found)
 
     def _counts(self) -> dict[str, int]:
@@ -394,9 +401,8 @@ class Wiring:
         """Yield who else publishes, on these topics or on all of them."""
         keys, names = self._commanders()
         for topic, interfaces in self._node.get_topic_names_and_types():
-            if topics is not None and topic not in topics:
-                continue
-            wanted = [one for one in interfaces if not self._is_known(topic, one)]
+            wanted = [one for one in interfaces if not self._is_known(topic, one)
+                      and (topics is None or topic in topics)]
             infos = self._graph.living_publishers(topic) if wanted else []
             for interface in wanted:
                 publishers = [info for info in infos if info.topic_type == interface
@@ -412,7 +418,7 @@ class Wiring:
             self._node.get_name(), self._node.get_namespace())}
         clients = dict[tuple[str, str], list[str]]()
         for one in sorted(self._theirs):
-            for _, node, name, interface in _of_node(
+            for _, node, name, interface in of_node(
                     'client', self._node.get_client_names_and_types_by_node, one):
                 if name not in served:
                     clients.setdefault((name, interface), []).append(node)
@@ -481,15 +487,6 @@ class Wiring:
         self._subscriptions[found.name] = found.interface, self._node.create_subscription(
             kind, found.name, self._callback(found.name), qos.command(list(found.publishers)),
             raw=True)
-
-
-def _of_node(kind: str, ask: Callable[[str, str], Any], node: tuple[str, str]) -> \
-        Iterator[tuple[str, ...]]:
-    """Yield kind, node, name and type of what a node has; nothing of one that has left."""
-    with suppress(Exception):  # what it raises has another name in each distribution
-        for name, interfaces in ask(*node):
-            for interface in interfaces:
-                yield kind, f'{node[1].rstrip("/")}/{node[0]}', name, interface
 
 
 def _call(name: str, interface: str, nodes: str) -> Found:

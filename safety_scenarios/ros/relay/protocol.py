@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused, SettingsError
-from safety_scenarios.ros.presence import RELAY
+from safety_scenarios.ros.presence import ASK_RELAY, RELAY
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.world.block import Senses
 from safety_scenarios.scenario.world.wire_fault import WireFault
@@ -91,7 +91,7 @@ def _split(text: str, place: int, name: str, shape: str) -> tuple[str, str]:
     return before, after
 
 
-ASK, ANSWER = 'relay/ask', RELAY
+ASK, ANSWER = ASK_RELAY, RELAY
 """Topics on which requests and their answers travel."""
 LONGEST = 100_000
 """Characters of a request; nothing is longer."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import in_words, InputError, MeasurementError, TraceError
-from safety_scenarios.ros.presence import SIMULATOR
+from safety_scenarios.ros.presence import ASK_SIMULATOR, SIMULATOR, SIMULATOR_TELLS
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.trial.plan_data import plan_of, plan_text, Resolve
 from safety_scenarios.trial.trial import Trial
@@ -65,7 +65,7 @@ class RealTime:
             self._behind_ns -= made_up_ns
 
 
-ASK, ANSWER, TOLD = 'simulator/ask', SIMULATOR, 'simulator/told'
+ASK, ANSWER, TOLD = ASK_SIMULATOR, SIMULATOR, SIMULATOR_TELLS
 """Topics on which requests, their answers and what is true travel."""
 LEAST_NS = 2_000_000
 """A decision that took less is not charged: a robot would not show it, and the same trial comes to
