@@ -84,7 +84,7 @@ class Frames:
         """
         Wait for one frame.
 
-        :param look: called each second, however many bytes trickle in; what it raises ends the wait
+        :param look: called each second, whatever trickles in; what it raises ends the wait
         :raises ConnectionLost: the other end is closed
         :raises ValueError: the frame is longer than it may be
         """
