@@ -112,6 +112,8 @@ ONLY_WAYS = 'drives only where it may'
 STANDS = 'no movement at a standstill'
 _TOLERANCE = 0.01
 """Share of a top speed that a command may exceed it by: rounding, not speed."""
+_OVERSHOOT = 0.1
+"""The same of what a drive makes of a command that is not above it: whose doing is uncertain."""
 _JOGS = ('geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped', 'control_msgs/msg/JointJog')
 """Each of their numbers moves the tool or a joint of an arm."""
 _TOUCH_NS = 200_000_000
@@ -228,8 +230,32 @@ def _said_to_stand(trial: JudgedTrial, signal: Signal, limit: Limit,
 def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge every axis against the robot's own limits, in whatever direction it moves."""
+    least = _fastest(robot, (*moved, *trial.motion.actual), window)
+    if least is None:
+        return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
+                      reason='no command contains a speed')
+    slack, track, t_ns, what, limit, unit = least
+    text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
+    if slack < 0:
+        asked = _fastest(robot, moved, window)
+        verdict = Verdict.FAIL
+        if asked is not None and asked[0] >= 0 and slack >= -_OVERSHOOT * limit:
+            verdict, text = Verdict.INCONCLUSIVE, f'{text}, which it was not commanded: its ' \
+                f'drive overshoots. Command a little less than the top speed'
+        return _moves(check=NO_FASTER, verdict=verdict, reason=text, unit=unit,
+                      margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
+    if not all(track.is_known(*window) for track in moved):
+        return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
+                      reason=f'a speed is unknown or not a number: {track.source}')
+    return _moves(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
+                  margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
+
+
+def _fastest(robot: RobotModel, tracks: Sequence[Track], window: tuple[int, int]) -> \
+        tuple[float, Track, int, str, float, str] | None:
+    """Return slack, track, time (ns), speed in words, limit and unit of what exceeds it most."""
     least: tuple[float, Track, int, str, float, str] | None = None
-    for track in (*moved, *trial.motion.actual):
+    for track in tracks:
         for what, values, limit, unit in _limits(robot, track):
             most = track.most(values, *window)
             if most is None:
@@ -238,19 +264,7 @@ def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
             if least is None or slack / limit < least[0] / least[4]:
                 least = slack, track, most[1], (
                     f'{what} at {apart(most[0], limit, ".4g")} {unit}'), limit, unit
-    if least is None:
-        return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
-                      reason='no command contains a speed')
-    slack, track, t_ns, what, limit, unit = least
-    text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
-    if slack < 0:
-        return _moves(check=NO_FASTER, verdict=Verdict.FAIL, reason=text, unit=unit,
-                      margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
-    if not all(track.is_known(*window) for track in moved):
-        return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
-                      reason=f'a speed is unknown or not a number: {track.source}')
-    return _moves(check=NO_FASTER, verdict=Verdict.PASS, reason=text, unit=unit,
-                  margin=_finite(slack), at_ms=trial.timeline.since_onset_ms(t_ns))
+    return least
 
 
 def _limits(robot: RobotModel, track: Track) -> Iterator[tuple[str, Floats, float, str]]:

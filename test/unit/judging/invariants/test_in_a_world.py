@@ -316,6 +316,19 @@ def test_odometry_that_drifts_decides_nothing_where_the_truth_is_told(share, dec
     assert found['no faster than the robot can'].verdict is Verdict.PASS
 
 
+@for_each(('speed', 'verdict'), [
+    (1.009, Verdict.PASS), (1.011, Verdict.INCONCLUSIVE), (1.109, Verdict.INCONCLUSIVE),
+    (1.111, Verdict.FAIL)])
+def test_a_drive_that_overshoots_a_little_what_it_was_commanded_is_not_the_controllers(speed,
+                                                                                      verdict):
+    robot = Brakes(speed, brakes_s=0.1, deceleration=1.0)
+    found = {one.check: one for one in evaluate(in_world(
+        robot, {'scan': person(robot, lambda t_s: 6.0)}, hazard(robot=BASE),
+        asked=reacting(100.0), measuring=EMBEDDED)).findings}['no faster than the robot can']
+    assert found.verdict is verdict, found
+    assert ('its drive overshoots' in found.reason) is (verdict is Verdict.INCONCLUSIVE)
+
+
 @for_each(('share', 'deceleration', 'verdict', 'says'), [
     (1.0, 1.0, Verdict.PASS, 'target of the budget for it'),
     (0.1, 1.0, Verdict.PASS, 'according to the simulator it did not stand then but 8'),
