@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from safety_scenarios.controllers.policies.actions import ACTION_TYPES
 from safety_scenarios.controllers.policies.contract import (
     ActionOutput,
+    DTYPES,
     InputPart,
     PolicyContract,
     wrong_lengths,
@@ -108,7 +109,8 @@ def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContrac
         (shape, dtype), tensor = given[name], declared[name]
         if dtype and tensor.dtype and dtype != tensor.dtype:
             advice = f'Name it under {"prompts" if tensor.dtype == _TEXT else "inputs"}' \
-                if _TEXT in (dtype, tensor.dtype) else 'Set dtype'
+                if _TEXT in (dtype, tensor.dtype) else 'Set dtype' if tensor.dtype in DTYPES \
+                else f'A contract gives {", ".join(DTYPES)}: convert the model'
             yield (f'inputs.{name}: the contract gives {dtype}, the model expects '
                    f'{tensor.dtype}. {advice}')
         elif batched(shape, tensor) is None:

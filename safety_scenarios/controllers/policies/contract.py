@@ -41,9 +41,12 @@ _PART_UNITS = {'rays': _LENGTHS, 'age': ('s', 'ms'), 'size': (), 'effort': ('N',
 _FIELD_UNITS = {'position.': _LENGTHS, 'linear.': _SPEEDS, 'angular.': ('rad/s', 'deg/s'),
                 'force.': ('N',), 'torque.': ('N.m',), 'orientation.': (), 'ranges[': _LENGTHS}
 """What is in the path of a field to its units."""
-_RANGES = {'uint8': (0.0, 255.0), 'int64': (-2.0 ** 63, 2.0 ** 63 - 1024),
-           'float32': (-3.4e38, 3.4e38), 'float64': (-1.7e308, 1.7e308)}
+_RANGES = {'float16': (-65504.0, 65504.0), 'float32': (-3.4e38, 3.4e38),
+           'float64': (-1.7e308, 1.7e308), 'uint8': (0.0, 255.0),
+           'int32': (-2.0 ** 31, 2.0 ** 31 - 1), 'int64': (-2.0 ** 63, 2.0 ** 63 - 1024)}
 """Type to its least and greatest number."""
+DTYPES = tuple(_RANGES)
+"""Types of numbers that a contract can give to a model."""
 _KINDS = {'velocity': 'mobile_base', 'joint_velocity': 'arm', 'joint_position': 'arm',
           'joint_delta': 'arm'}
 _USUAL = 'policy.yaml'
@@ -110,7 +113,7 @@ class InputPart(Noun):
     then, and on_missing counts. A stale reading is never replaced."""
     history: int = Field(default=1, ge=1, le=1000)
     """So many of the latest values at the policy's rate, the oldest first."""
-    dtype: Literal['float32', 'float64', 'uint8', 'int64'] = 'float32'
+    dtype: Literal['float16', 'float32', 'float64', 'uint8', 'int32', 'int64'] = 'float32'
     """Type of the numbers."""
 
     @field_validator('fields')

@@ -183,7 +183,7 @@ class PolicyController(ControllerPlugin):
 
     def start(self) -> None:
         """
-        Load the model, compare it with contract and robot, and ask it once.
+        Load the model, compare it with contract and robot, and ask it once, with zeros.
 
         :raises SettingsError: they do not fit
         :raises InferenceError: a server gives no answer
@@ -196,8 +196,8 @@ class PolicyController(ControllerPlugin):
         self._forget_states()
         begin_s = time.monotonic()
         outputs = model.infer(self._complete(self._inputs.neutral())).outputs
-        self._actions.chunk(outputs)
-        self._actions.states(outputs)
+        self._actions.chunk(outputs, is_rehearsal=True)
+        self._actions.states(outputs, is_rehearsal=True)
         _LOG.info('%s: cold start %.1f s', self._name, time.monotonic() - begin_s)
         model.reset()
         if model.is_streamed:
