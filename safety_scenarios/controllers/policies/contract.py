@@ -53,6 +53,8 @@ _USUAL = 'policy.yaml'
 """Name of a contract that is not called like its model."""
 _MODELS = ('.onnx', '.pt', '.pth', '.ts', '.torchscript')
 """Endings of files of models."""
+_LEAST_RANGE_M = 0.1
+"""No scanner ends nearer."""
 Numbers = float | tuple[float, ...]
 _ROUNDED_RAD = 1e-3
 """By so much 2 pi may be off as it is written in a file."""
@@ -143,6 +145,9 @@ class InputPart(Noun):
                              f'degrees, the second after the first by at most 2 pi')
         if self.clip is not None and not self.clip[0] < self.clip[1]:
             raise ValueError(f'got clip {list(self.clip)}, expected the least value first')
+        if self.rays and self.clip is not None and self.clip[1] * self.factor < _LEAST_RANGE_M:
+            raise ValueError(f'got rays with clip up to {self.clip[1]:g} {self.unit or "m"}, so '
+                             f'that all returns read alike, expected the greatest range in unit')
         if self.frame and ('x' not in self._axes or 'y' not in self._axes):
             raise ValueError(f'got frame {self.frame} with fields {list(self.fields)}, expected x '
                              f'and y of a position among them')
