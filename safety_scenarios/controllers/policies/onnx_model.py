@@ -34,7 +34,7 @@ except ImportError as error:
 _DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(string)': 'str'}
 """Types that numpy calls otherwise."""
 _TENSOR = re.compile(r'^tensor\((\w+)\)$')
-_QUIET = 3
+_QUIET = 4
 """Severity from which onnxruntime writes to standard error."""
 
 

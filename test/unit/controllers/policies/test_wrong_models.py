@@ -157,6 +157,17 @@ def divides(folder: Path) -> Path:
         {'limit': numpy.float32(2.5), 'speed': numpy.float32([[0.8, 0.0]])})
 
 
+def reshapes(folder: Path) -> Path:
+    """Write a policy that takes any number of values by its declaration, and 16 by its nodes."""
+    node = onnx.helper.make_node
+    return save(folder / 'policy.onnx', [
+        node('Reshape', ['person', 'shape'], ['row']),
+        node('ReduceMin', ['row'], ['nearest'], keepdims=0),
+        node('Mul', ['nearest', 'speed'], ['action'])],
+        {'person': (FLOAT, ['batch', 'values'])}, {'action': (FLOAT, [1, 2])},
+        {'shape': numpy.int64([1, 16]), 'speed': numpy.float32([[0.8, 0.0]])})
+
+
 def any_shape(folder: Path) -> Path:
     """Write a policy whose two branches give joint speeds with and without a batch."""
     node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
@@ -242,16 +253,19 @@ WAYS: Mapping[str, Way] = {
     'too few values of an action': Way(
         REFUSED, 'uses the value 5 of an action, counted from 0, and the model gives 2',
         terms=outputs(columns=[0, 5])),
+    'a size that the file does not declare': Way(
+        REFUSED, r'asked once before the trial, with zeros of the shapes person \[1\]: .*'
+                 r'requested shape:\{1,16\}', reshapes),
     'shape of the output not declared': Way(
-        'ERROR', r"gave 'action' of shape \[4, 7\], expected horizon x 2",
+        REFUSED, r"gave 'action' of shape \[4, 7\], expected horizon x 2",
         with_model([[0.8] * 7] * 4, out_shape=('batch', 'horizon', 'values'))),
     'horizon too short': Way(
         REFUSED, 'action_horizon or replan_interval is 8, and the model gives 4 actions a chunk',
         settings={'controller_parameters': ('action_horizon=8',)}),
     'horizon too short and not declared': Way(
-        'ERROR', 'replan_interval is 8, and the policy gave a chunk of 4 actions',
+        REFUSED, 'replan_interval is 8, and the policy gave a chunk of 4 actions',
         with_model(out_shape=(1, 'horizon', 2)), {'replan_interval': 8}),
-    'empty chunk': Way('ERROR', 'gave no action', with_model(
+    'empty chunk': Way(REFUSED, 'gave no action', with_model(
         numpy.zeros((0, 2)), out_shape=(1, 'horizon', 2))),
     'empty chunk, declared': Way(REFUSED, 'the model gives 0 actions a chunk', with_model(
         numpy.zeros((0, 2))), {'action_horizon': 1}),
