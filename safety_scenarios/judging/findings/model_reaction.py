@@ -155,7 +155,8 @@ def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int, is_begun: bool
             decision = decisions.of(event, at_ns)
             sample = series.before(event.stamps.steady_ns + 1)
             if decision is not None and not decision.note and sample is not None \
-                    and (is_begun or sample.holds) and (decision.received_ns or -1) >= 0:
+                    and (is_begun or sample.holds) \
+                    and decision.received_ns is not None and decision.received_ns >= 0:
                 return True
     return False
 

@@ -161,11 +161,14 @@ def test_a_stop_that_was_planned_before_the_hazard_is_no_reaction(measuring, sub
     assert 'the command of the reaction was decided before the hazard' in found.reason
 
 
-@for_each(('after_ms', 'verdict'), [(200, ss.Verdict.PASS), (600, ss.Verdict.INCONCLUSIVE)])
-def test_a_planned_stop_counts_if_a_decision_about_the_hazard_follows_in_time(after_ms, verdict):
+@for_each(('after_ms', 'received', 'verdict'), [
+    (200, 20, ss.Verdict.PASS), (200, 310, ss.Verdict.PASS),  # the second with the onset itself
+    (200, 311, ss.Verdict.INCONCLUSIVE), (600, 20, ss.Verdict.INCONCLUSIVE)])
+def test_a_planned_stop_counts_if_a_decision_about_the_hazard_follows_in_time(
+        after_ms, received, verdict):
     plan = {110.0 + 50 * count: {name: value + 50 * count for name, value in OLD.items()}
             for count in range(after_ms // 50)}
-    seen = {110.0 + after_ms: {'received': 20, 'began': 10, 'ended': 0}}
+    seen = {110.0 + after_ms: {'received': received, 'began': 10, 'ended': 0}}
     assert evaluate(trial(110.0, timings={**plan, **seen})).verdict is verdict
 
 
