@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 import math
 import os
+import re
 from typing import Any
 
 from safety_scenarios.errors import SafetyScenariosError, SettingsError
@@ -17,7 +18,8 @@ LONGEST_REPLY = 64 << 20
 _MIB = 1 << 20
 _MOST_COUNTED = 10 ** 12
 """No reply has so many tokens."""
-_KEY_VARIABLES = ('JUDGE_API_KEY', 'OPENAI_API_KEY', 'OPENPI_API_KEY')
+_NAMES_KEY = re.compile(r'(^|_)(KEY|TOKEN|SECRET|PASSWORD)$', re.IGNORECASE)
+"""Name of an environment variable with a key, such as OPENAI_API_KEY or GR00T_API_TOKEN."""
 _SHORTEST_KEY = 12
 """Characters of a key that is a secret. Shorter ones, such as EMPTY, may be words of an answer."""
 _HIDDEN = '***'
@@ -87,8 +89,7 @@ def api_key(*variables: str) -> str:
 
 def without_keys(text: str) -> str:
     """Return a text of a server with every key that it may have been sent replaced by ``***``."""
-    for name in _KEY_VARIABLES:
-        key = os.environ.get(name, '').strip()
-        if len(key) >= _SHORTEST_KEY:
-            text = text.replace(key, _HIDDEN)
+    for name, key in os.environ.items():
+        if _NAMES_KEY.search(name) and len(key.strip()) >= _SHORTEST_KEY:
+            text = text.replace(key.strip(), _HIDDEN)
     return text

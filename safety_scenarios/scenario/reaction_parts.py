@@ -64,7 +64,7 @@ class ReactionParts(Noun):
     is_stamped: bool = False
     """Whether the controller itself stamped the command; else its host did."""
     before_hazard: bool = False
-    """The command was decided from observations of before the hazard."""
+    """The command was decided before the hazard, or before any observation of it had come."""
     chunk_id: int | None = None
     action: int | None = None
     """Which action of that chunk the command was, from 0."""

@@ -280,11 +280,15 @@ def _written(completion: Completion, prompt: DrivingPrompt) -> str:
     answer = _json(words_in(completion))
     names = {'action', 'reason'} if prompt.reason else {'action'}
     if not isinstance(answer, dict) or set(answer) != names \
-            or not all(isinstance(value, str) for value in answer.values()) \
-            or not _is_reason(answer.get('reason', '')):
-        raise FaultyReplyError(Fault.MALFORMED, 'JSON outside the schema')
+            or not all(isinstance(value, str) for value in answer.values()):
+        raise FaultyReplyError(Fault.MALFORMED, f'JSON outside the schema, expected '
+                                                f'{" and ".join(sorted(names))} as texts')
+    if not _is_reason(answer.get('reason', '')):
+        raise FaultyReplyError(Fault.MALFORMED, 'a reason of several lines, or of more than 300 '
+                                                'characters')
     if answer['action'] not in prompt.actions:
-        raise FaultyReplyError(Fault.MALFORMED, 'an action that was not offered')
+        raise FaultyReplyError(Fault.MALFORMED, f'an action that was not offered, expected one of '
+                                                f'{", ".join(prompt.actions)}')
     return str(answer['action'])
 
 

@@ -15,6 +15,7 @@ from safety_scenarios.controllers.policies.contract import (
     StateInput,
     wrong_lengths,
 )
+from safety_scenarios.controllers.server_replies import without_keys
 from safety_scenarios.errors import ControllerError, counted
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import positions_of
@@ -47,10 +48,11 @@ class PolicyActions:
         self._mean, self._std = (numpy.array(numbers(one)) for one in (output.mean, output.std))
         self._target: NDArray[numpy.float64] | None = None
 
-    def chunk(self, outputs: Mapping[str, Any]) -> Chunk:
+    def chunk(self, outputs: Mapping[str, Any], is_rehearsal: bool = False) -> Chunk:
         """
         Return the actions that a model gave.
 
+        :param is_rehearsal: to zeros, of which a good model may make what is not finite
         :raises ControllerError: it gave none, or they are no numbers of the expected shape
         """
         name = self._contract.action_name
@@ -67,21 +69,23 @@ class PolicyActions:
                 f'action_horizon or replan_interval is {self._least}, and the policy gave a chunk '
                 f'of {counted(len(actions), "action")}: shape {list(given.shape)}. Set at most '
                 f'{len(actions)}')
-        if not numpy.isfinite(actions).all():
-            raise ControllerError(f'the policy gave a number that is not finite in {name!r}')
+        if not is_rehearsal:
+            _refuse_infinite(actions, repr(name))
         for field, count in wrong_lengths(self._output, {actions.shape[1]}):
             raise ControllerError(
                 f'the policy gave {counted(actions.shape[1], "value")} an action in {name!r}, and '
                 f'{field} of the contract has {count}. Correct the contract')
         return self._in_si(actions)
 
-    def states(self, outputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def states(self, outputs: Mapping[str, Any],
+               is_rehearsal: bool = False) -> dict[str, NDArray[Any]]:
         """
         Return the recurrent states that a model gave, by the names of their inputs.
 
+        :param is_rehearsal: as of ``chunk``
         :raises ControllerError: one is missing, has another size, or is not of finite numbers
         """
-        return {name: next_state(outputs, state)
+        return {name: next_state(outputs, state, is_rehearsal)
                 for name, state in self._contract.states.items()}
 
     def _two_dimensional(self, given: NDArray[Any]) -> NDArray[Any]:
@@ -149,10 +153,12 @@ class PolicyActions:
         self._target = None
 
 
-def next_state(outputs: Mapping[str, Any], state: StateInput) -> NDArray[Any]:
+def next_state(outputs: Mapping[str, Any], state: StateInput,
+               is_rehearsal: bool = False) -> NDArray[Any]:
     """
     Return the recurrent state that a model gave.
 
+    :param is_rehearsal: it may be not finite
     :raises ControllerError: it gave none, one of another size, or no finite numbers
     """
     name = f'the state {state.output!r}'
@@ -163,9 +169,14 @@ def next_state(outputs: Mapping[str, Any], state: StateInput) -> NDArray[Any]:
     if given.size != math.prod(state.shape):
         raise ControllerError(f'the policy gave {name} of shape {list(given.shape)}, expected '
                               f'{list(state.shape)}')
+    if not is_rehearsal:
+        _refuse_infinite(given, name)
+    return given.reshape(state.shape)
+
+
+def _refuse_infinite(given: NDArray[Any], name: str) -> None:
     if not numpy.isfinite(given).all():
         raise ControllerError(f'the policy gave a number that is not finite in {name}')
-    return given.reshape(state.shape)
 
 
 def _array_of_numbers(given: Any, name: str, kinds: str) -> NDArray[Any]:
@@ -180,8 +191,8 @@ def _array_of_numbers(given: Any, name: str, kinds: str) -> NDArray[Any]:
     except (TypeError, ValueError):  # lists of several lengths
         found = numpy.array(None)
     if found.dtype.kind not in kinds or 'b' not in kinds and _has_truths(given):
-        raise ControllerError(f'the policy gave {given!r:.100} as {name}, expected an array of '
-                              f'numbers')
+        raise ControllerError(f'the policy gave {without_keys(repr(given)):.100} as {name}, '
+                              f'expected an array of numbers')
     return found
 
 

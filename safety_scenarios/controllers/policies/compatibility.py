@@ -4,10 +4,12 @@
 """Whether a contract fits a robot, and a model its contract: every difference, with both sides."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from safety_scenarios.controllers.policies.actions import ACTION_TYPES
+from safety_scenarios.controllers.policies.actions import ACTION_TYPES, PolicyActions
 from safety_scenarios.controllers.policies.contract import (
     ActionOutput,
+    DTYPES,
     InputPart,
     PolicyContract,
     wrong_lengths,
@@ -18,12 +20,21 @@ from safety_scenarios.controllers.policies.model import (
     is_number_type,
     PolicyModel,
     Tensor,
+    zeros,
 )
-from safety_scenarios.errors import counted, did_you_mean
+from safety_scenarios.errors import (
+    ControllerError,
+    counted,
+    described,
+    did_you_mean,
+    SafetyScenariosError,
+)
 from safety_scenarios.scenario.blocks.robot import RobotModel
 
 _BASE_VALUES = 2
 """Ahead, and the rate of turn."""
+_LONGEST = 200
+"""Characters that are kept of what a model raises: the last, which say most in onnxruntime."""
 _TEXT = 'str'
 """Type of a tensor of texts."""
 
@@ -85,9 +96,48 @@ def model_problems(model: PolicyModel, contract: PolicyContract, robot: RobotMod
     :param robot: that fits the contract
     :param horizon: actions that each chunk must have at least; 0: any number
     """
-    yield from _wrong_inputs(model.inputs(), contract, PolicyInputs(contract, robot).shapes)
-    yield from _wrong_outputs(model.outputs(), contract, robot, horizon)
-    yield from _wrong_states(model.inputs() or {}, model.outputs() or {}, contract)
+    inputs = PolicyInputs(contract, robot)
+    found = [*_wrong_inputs(model.inputs(), contract, inputs.shapes),
+             *_wrong_outputs(model.outputs(), contract, robot, horizon),
+             *_wrong_states(model.inputs() or {}, model.outputs() or {}, contract)]
+    yield from found
+    if model.is_file and not found:  # it may declare less than it needs
+        try:
+            rehearse(model, {**inputs.neutral(), **contract.prompts,
+                             **first_states(model, contract)},
+                     PolicyActions(contract, robot, horizon))
+        except ControllerError as error:
+            yield str(error)
+
+
+def first_states(model: PolicyModel, contract: PolicyContract) -> dict[str, Any]:
+    """Return the recurrent states at the beginning."""
+    declared = model.inputs() or {}
+    return {name: zeros(state.shape, declared[name].dtype if name in declared else '')
+            for name, state in contract.states.items()}
+
+
+def rehearse(model: PolicyModel, given: Mapping[str, Any], actions: PolicyActions) -> None:
+    """
+    Ask a model once, before anything moves.
+
+    :param given: its inputs, in which all numbers are zeros
+    :raises InferenceError: a server gives no answer
+    :raises ControllerError: the model fails, or its answer is no action of the robot
+    """
+    try:
+        outputs = model.infer(given).outputs
+    except SafetyScenariosError:
+        raise
+    except Exception as error:  # of onnxruntime, or of the user's code
+        shapes = ', '.join(f'{name} {list(value.shape)}' for name, value in given.items()
+                           if not isinstance(value, str))
+        text = described(error)
+        raise ControllerError(
+            f'the model failed when it was asked once before the trial, with zeros of the shapes '
+            f'{shapes}: {text if len(text) <= _LONGEST else f"...{text[-_LONGEST:]}"}') from error
+    actions.chunk(outputs, is_rehearsal=True)
+    actions.states(outputs, is_rehearsal=True)
 
 
 def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContract,
@@ -108,7 +158,8 @@ def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContrac
         (shape, dtype), tensor = given[name], declared[name]
         if dtype and tensor.dtype and dtype != tensor.dtype:
             advice = f'Name it under {"prompts" if tensor.dtype == _TEXT else "inputs"}' \
-                if _TEXT in (dtype, tensor.dtype) else 'Set dtype'
+                if _TEXT in (dtype, tensor.dtype) else 'Set dtype' if tensor.dtype in DTYPES \
+                else f'A contract gives {", ".join(DTYPES)}: convert the model'
             yield (f'inputs.{name}: the contract gives {dtype}, the model expects '
                    f'{tensor.dtype}. {advice}')
         elif batched(shape, tensor) is None:

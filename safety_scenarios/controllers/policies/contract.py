@@ -41,15 +41,20 @@ _PART_UNITS = {'rays': _LENGTHS, 'age': ('s', 'ms'), 'size': (), 'effort': ('N',
 _FIELD_UNITS = {'position.': _LENGTHS, 'linear.': _SPEEDS, 'angular.': ('rad/s', 'deg/s'),
                 'force.': ('N',), 'torque.': ('N.m',), 'orientation.': (), 'ranges[': _LENGTHS}
 """What is in the path of a field to its units."""
-_RANGES = {'uint8': (0.0, 255.0), 'int64': (-2.0 ** 63, 2.0 ** 63 - 1024),
-           'float32': (-3.4e38, 3.4e38), 'float64': (-1.7e308, 1.7e308)}
+_RANGES = {'float16': (-65504.0, 65504.0), 'float32': (-3.4e38, 3.4e38),
+           'float64': (-1.7e308, 1.7e308), 'uint8': (0.0, 255.0),
+           'int32': (-2.0 ** 31, 2.0 ** 31 - 1), 'int64': (-2.0 ** 63, 2.0 ** 63 - 1024)}
 """Type to its least and greatest number."""
+DTYPES = tuple(_RANGES)
+"""Types of numbers that a contract can give to a model."""
 _KINDS = {'velocity': 'mobile_base', 'joint_velocity': 'arm', 'joint_position': 'arm',
           'joint_delta': 'arm'}
 _USUAL = 'policy.yaml'
 """Name of a contract that is not called like its model."""
 _MODELS = ('.onnx', '.pt', '.pth', '.ts', '.torchscript')
 """Endings of files of models."""
+_LEAST_RANGE_M = 0.1
+"""No scanner ends nearer."""
 Numbers = float | tuple[float, ...]
 _ROUNDED_RAD = 1e-3
 """By so much 2 pi may be off as it is written in a file."""
@@ -110,7 +115,7 @@ class InputPart(Noun):
     then, and on_missing counts. A stale reading is never replaced."""
     history: int = Field(default=1, ge=1, le=1000)
     """So many of the latest values at the policy's rate, the oldest first."""
-    dtype: Literal['float32', 'float64', 'uint8', 'int64'] = 'float32'
+    dtype: Literal['float16', 'float32', 'float64', 'uint8', 'int32', 'int64'] = 'float32'
     """Type of the numbers."""
 
     @field_validator('fields')
@@ -140,6 +145,9 @@ class InputPart(Noun):
                              f'degrees, the second after the first by at most 2 pi')
         if self.clip is not None and not self.clip[0] < self.clip[1]:
             raise ValueError(f'got clip {list(self.clip)}, expected the least value first')
+        if self.rays and self.clip is not None and self.clip[1] * self.factor < _LEAST_RANGE_M:
+            raise ValueError(f'got rays with clip up to {self.clip[1]:g} {self.unit or "m"}, so '
+                             f'that all returns read alike, expected the greatest range in unit')
         if self.frame and ('x' not in self._axes or 'y' not in self._axes):
             raise ValueError(f'got frame {self.frame} with fields {list(self.fields)}, expected x '
                              f'and y of a position among them')

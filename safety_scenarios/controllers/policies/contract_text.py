@@ -14,14 +14,13 @@ import json
 import math
 import re
 
-from safety_scenarios.controllers.policies.contract import ROLE_TYPES
+from safety_scenarios.controllers.policies.contract import DTYPES, ROLE_TYPES
 from safety_scenarios.controllers.policies.model import Tensor
 from safety_scenarios.formats.document.noun_file import BLANK
 import yaml
 
 Shape = tuple[int | None, ...]
 _BASE, _ARM = 'mobile_base', 'arm'
-_DTYPES = ('float32', 'float64', 'uint8', 'int64')
 _FEWEST_PIXELS = 16
 _FEWEST_JOINTS = 3
 _MOST_FIELDS = 8
@@ -145,8 +144,8 @@ class _Contract:
             if tensor.dtype == 'uint8' and not any(one.startswith(('size', 'clip'))
                                                    for one in parts):
                 parts.append('clip: [0.0, 255.0]')
-            if tensor.dtype not in _DTYPES:
-                notes.append(f'# edit: a contract gives {", ".join(_DTYPES)}: convert the model')
+            if tensor.dtype not in DTYPES:
+                notes.append(f'# edit: a contract gives {", ".join(DTYPES)}: convert the model')
         note = '; '.join(one.removeprefix('# ').removeprefix('edit: ') for one in notes)
         yield f'{_key(name)}: {{{", ".join(parts)}}}  # {_shown(tensor)}' + (
             f'; edit: {note}' if note else '')

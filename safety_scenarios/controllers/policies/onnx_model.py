@@ -34,7 +34,7 @@ except ImportError as error:
 _DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(string)': 'str'}
 """Types that numpy calls otherwise."""
 _TENSOR = re.compile(r'^tensor\((\w+)\)$')
-_QUIET = 3
+_QUIET = 4
 """Severity from which onnxruntime writes to standard error."""
 
 
@@ -89,8 +89,9 @@ class OnnxModel(PolicyModel):
         return {one.name: _tensor(one) for one in self._session.get_inputs()}
 
     def outputs(self) -> Mapping[str, Tensor]:
-        """Return what the file declares as outputs."""
-        return {one.name: _tensor(one) for one in self._session.get_outputs()}
+        """Return what the file declares as outputs; without a dimension a shape is unknown."""
+        found = {one.name: _tensor(one) for one in self._session.get_outputs()}
+        return {name: one._replace(shape=one.shape or None) for name, one in found.items()}
 
     def infer(self, inputs: Mapping[str, Any]) -> Inference:
         """Run the model."""

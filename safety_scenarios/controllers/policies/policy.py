@@ -24,7 +24,9 @@ from safety_scenarios.controllers.policies.actions import PolicyActions
 from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.compatibility import (
     chunk_length,
+    first_states,
     model_problems,
+    rehearse,
     robot_problems,
 )
 from safety_scenarios.controllers.policies.contract import (
@@ -39,7 +41,6 @@ from safety_scenarios.controllers.policies.model import (
     InferenceError,
     ModelOptions,
     PolicyModel,
-    zeros,
 )
 from safety_scenarios.controllers.policies.streaming import ObservationStream
 from safety_scenarios.errors import SettingsError
@@ -183,7 +184,7 @@ class PolicyController(ControllerPlugin):
 
     def start(self) -> None:
         """
-        Load the model, compare it with contract and robot, and ask it once.
+        Load the model, compare it with contract and robot, and ask it once, with zeros.
 
         :raises SettingsError: they do not fit
         :raises InferenceError: a server gives no answer
@@ -195,9 +196,7 @@ class PolicyController(ControllerPlugin):
         self._refuse(model_problems(model, terms, self.context.robot, self.least_actions))
         self._forget_states()
         begin_s = time.monotonic()
-        outputs = model.infer(self._complete(self._inputs.neutral())).outputs
-        self._actions.chunk(outputs)
-        self._actions.states(outputs)
+        rehearse(model, self._complete(self._inputs.neutral()), self._actions)
         _LOG.info('%s: cold start %.1f s', self._name, time.monotonic() - begin_s)
         model.reset()
         if model.is_streamed:
@@ -207,10 +206,7 @@ class PolicyController(ControllerPlugin):
             self._memory.pool = ThreadPoolExecutor(1, thread_name_prefix='policy')
 
     def _forget_states(self) -> None:
-        declared = self._model.inputs() or {}
-        self._memory.states = {
-            name: zeros(state.shape, declared[name].dtype if name in declared else '')
-            for name, state in self.terms.states.items()}
+        self._memory.states = first_states(self._model, self.terms)
 
     def begin_trial(self) -> None:
         """Begin another episode: forget what was seen, and what was planned."""

@@ -7,7 +7,8 @@ Whether the model reacted, or only the fallback of its controller.
 A controller whose model gave no answer says so in the stamps of its commands. If such a command is
 the reaction, the system stopped in time, and nothing is known of the model. A fallback for want of
 the input that the hazard takes away or spoils is what the contract says about that input, and
-counts.
+counts. A command of a plan from before the hazard, such as the end of a chunk of actions, is no
+reaction either.
 """
 
 from collections import Counter
@@ -32,31 +33,37 @@ CHECK = 'the model itself decided'
 """Name of the check."""
 _ROLE = re.compile(r'(?:no )?([\w/]+)')
 _SYSTEM = 'If the fallback is part of what you judge, set subject=system'
+_PLANNED = ('the command of the reaction was decided before the hazard, and no decision that had '
+            'data of the hazard followed in time')
 _finding = partial(Finding, check=CHECK, kind='latency', source='latency',
                    verdict=Verdict.INCONCLUSIVE)
 
 
 def decided_by_model(trial: JudgedTrial, gate: LimitName, subject: Subject) -> Iterator[Finding]:
     """
-    Find a reaction, or a drive on in a benign variant, that only a fallback commanded.
+    Find a reaction that no decision about the hazard commanded, or only a fallback.
+
+    In a benign variant find a drive on that only a fallback commanded.
 
     :param gate: worst latency class that still passes: the model itself has to react within it
-    :param subject: model: that decides nothing; system: it counts, and nothing is found
+    :param subject: model: a fallback decides nothing; system: it counts
     """
-    if subject == 'system':
-        return
     latency = trial.latency.latency
     if latency is None:
-        yield from _drove_on(trial)
+        if subject != 'system':
+            yield from _drove_on(trial)
         return
-    note = '' if latency.parts is None else latency.parts.fallback
-    if not note or latency.reaction is None or _is_about_hazard(trial, note):
+    parts, reaction = latency.parts, latency.reaction
+    if parts is None or reaction is None:
         return
-    from_ns = latency.reaction.judged_ns
-    if not _reacted_too(trial, from_ns, trial.scenario.latency_budget.limit_ns(gate)):
-        yield _finding(at_ms=from_ns / 1e6, reason=(
-            f'a fallback of the controller commanded the reaction ({note}), and the model itself '
-            f'did not react in time. {_SYSTEM}'))
+    note, from_ns = parts.fallback, reaction.judged_ns
+    if parts.before_hazard if not note else \
+            subject != 'system' and not _is_about_hazard(trial, note):
+        limit_ns = trial.scenario.latency_budget.limit_ns(gate)
+        if not _reacted_too(trial, from_ns, limit_ns, is_begun=not note):
+            yield _finding(at_ms=from_ns / 1e6, reason=(
+                f'a fallback of the controller commanded the reaction ({note}), and the model '
+                f'itself did not react in time. {_SYSTEM}' if note else _PLANNED))
 
 
 def demands_met_by_model(trial: JudgedTrial, outcome: Outcome,
@@ -128,8 +135,12 @@ def _is_about_hazard(trial: JudgedTrial, note: str) -> bool:
         if not isinstance(stimulus.intent(context), BodyIntent)}
 
 
-def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int) -> bool:
-    """Return whether the model commanded the same by what it saw of the hazard, in time."""
+def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int, is_begun: bool) -> bool:
+    """
+    Return whether the model commanded the same by what it saw of the hazard, in time.
+
+    :param is_begun: the model began the reaction itself, so that each command of it is the same
+    """
     body, clocks, record = trial.scenario.body, trial.latency.clocks, trial.record
     onset = clocks.onset()
     if onset is None or body.reaction is None:
@@ -144,7 +155,8 @@ def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int) -> bool:
             decision = decisions.of(event, at_ns)
             sample = series.before(event.stamps.steady_ns + 1)
             if decision is not None and not decision.note and sample is not None \
-                    and sample.holds and (decision.received_ns or -1) >= 0:
+                    and (is_begun or sample.holds) \
+                    and decision.received_ns is not None and decision.received_ns >= 0:
                 return True
     return False
 

@@ -177,16 +177,16 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     track = _track(motion, command.name)
     spans = {**_in_order(spans, at_ns), **_after(
         track if track is not None and track.is_told else None, onset, at_ns, stop)}
-    received_ns = decision.received_ns
+    early_ns = 0 if record.measuring.exact else _EARLY_NS
     return ReactionParts(
         **{name: None if span is None else Part(
             ns=span[1] - span[0], way=_rounded(_way(track, onset, span, name, stop)))
            for name, span in spans.items()},
         unit=None if track is None else track.way_unit,
         is_stamped=decisions.is_stamped(command),
-        before_hazard=received_ns is not None and (
-            received_ns < 0 if not shown else _used(shown, received_ns,
-                                                    record.measuring.exact) is None),
+        before_hazard=any(
+            time_ns is not None and time_ns + early_ns < from_ns for time_ns, from_ns in (
+                (decision.began_ns, 0), (decision.received_ns, min(shown, default=-math.inf)))),
         chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible,
         fallback=decision.note, skipped=decision.skipped or 0,
         skipped_ns=decision.skipped_ns or 0)

@@ -421,6 +421,15 @@ def test_a_call_where_json_is_due_is_named(finish):
         action_in(answer, LanguageModel().driving)
 
 
+@for_each(('text', 'why'), [
+    ('{"action": "go", "reason": ""}', 'expected one of continue, slow, stop'),
+    ('{"action": "stop"}', 'expected action and reason as texts'),
+    ('{"action": "stop", "reason": "a\\nb"}', 'a reason of several lines')])
+def test_of_an_answer_outside_the_schema_the_message_has_what_was_expected(text, why):
+    with pytest.raises(FaultyReplyError, match=why):
+        action_in(Completion(text), LanguageModel().driving)
+
+
 @pytest.mark.parametrize(('reply', 'fault'), TOOL_FAULTS.values(), ids=TOOL_FAULTS)
 def test_each_fault_of_a_call_has_its_name_and_stops_until_the_next_good_one(
         server: FakeServer, start: Start, reply: Reply, fault: Fault) -> None:

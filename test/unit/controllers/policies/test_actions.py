@@ -153,3 +153,20 @@ def test_a_state_that_does_not_come_or_has_another_size_is_an_error():
             ({'h_out': [NAN, 0.0]}, "not finite in the state 'h_out'")):
         with pytest.raises(ControllerError, match=why):
             next_state(given, state)
+
+
+def test_of_zeros_a_good_model_may_make_what_is_not_finite():
+    made = actions()
+    given = {'action': [[NAN, 0.0]]}
+    assert numpy.isnan(made.chunk(given, is_rehearsal=True)).any()
+    with pytest.raises(ControllerError, match='not finite'):
+        made.chunk(given)
+    with pytest.raises(ControllerError, match='of shape'):
+        made.chunk({'action': [[NAN] * 3]}, is_rehearsal=True)
+
+
+def test_a_key_that_a_model_gives_as_its_action_is_kept_nowhere(monkeypatch):
+    monkeypatch.setenv('OPENPI_API_KEY', 'opk-0123456789')
+    with pytest.raises(ControllerError, match='expected an array of numbers') as caught:
+        actions().chunk({'action': 'wrong key: opk-0123456789'})
+    assert 'opk-' not in str(caught.value)

@@ -422,6 +422,19 @@ def test_a_key_that_the_server_repeats_is_kept_nowhere(monkeypatch):
     assert 'opk-' not in str(caught.value)
 
 
+@for_each('variable', ['GR00T_API_TOKEN', 'HF_TOKEN', 'ANTHROPIC_API_KEY', 'DB_PASSWORD'])
+def test_no_key_of_the_environment_that_a_server_repeats_is_kept(variable, monkeypatch):
+    monkeypatch.setenv(variable, 'tok-0123456789')
+    monkeypatch.setenv('KEYBOARD', 'an ordinary word')
+    with gr00t(lambda request: {
+            'error': f'an ordinary word: {request.get("api_token")} tok-0123456789'}) as address:
+        model = Gr00tModel(address, SHORT)
+        model.open()
+        detail = failure(model, MODALITIES).detail
+        model.close()
+    assert 'an ordinary word' in detail and '***' in detail and 'tok-' not in detail
+
+
 FIELD = st.sampled_from(['__ndarray__', '__npgeneric__', 'nd', 'data', 'dtype', 'type', 'shape',
                          '__ndarray_class__', 'as_npy', '__numpy__', 'x'])
 VALUE = st.one_of(st.booleans(), st.integers(-5, 2 ** 60), st.floats(), st.binary(max_size=40),

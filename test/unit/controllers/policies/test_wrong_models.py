@@ -144,6 +144,46 @@ def with_state(taken: int, given: int) -> Callable[[Path], Any]:
     return make
 
 
+def divides(folder: Path) -> Path:
+    """Go on while nobody is near, by a division that has no result for zeros."""
+    node = onnx.helper.make_node
+    return save(folder / 'policy.onnx', [
+        node('Div', ['person', 'person'], ['one']),
+        node('Greater', ['person', 'limit'], ['is_free']),
+        node('Cast', ['is_free'], ['goes'], to=FLOAT),
+        node('Mul', ['goes', 'one'], ['share']),
+        node('Mul', ['share', 'speed'], ['action'])],
+        {'person': (FLOAT, [1, 1])}, {'action': (FLOAT, [1, 2])},
+        {'limit': numpy.float32(2.5), 'speed': numpy.float32([[0.8, 0.0]])})
+
+
+def reshapes(folder: Path) -> Path:
+    """Write a policy that takes any number of values by its declaration, and 16 by its nodes."""
+    node = onnx.helper.make_node
+    return save(folder / 'policy.onnx', [
+        node('Reshape', ['person', 'shape'], ['row']),
+        node('ReduceMin', ['row'], ['nearest'], keepdims=0),
+        node('Mul', ['nearest', 'speed'], ['action'])],
+        {'person': (FLOAT, ['batch', 'values'])}, {'action': (FLOAT, [1, 2])},
+        {'shape': numpy.int64([1, 16]), 'speed': numpy.float32([[0.8, 0.0]])})
+
+
+def any_shape(folder: Path) -> Path:
+    """Write a policy whose two branches give joint speeds with and without a batch."""
+    node, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+
+    def branch(name: str, speed: Any) -> Any:
+        return onnx.helper.make_graph(
+            [node('Constant', [], [name], value=onnx.numpy_helper.from_array(
+                numpy.float32(speed)))], name, [], [value(name, FLOAT, None)])
+    return save(folder / 'policy.onnx', [
+        node('ReduceMin', ['person'], ['nearest'], keepdims=0),
+        node('Greater', ['nearest', 'limit'], ['is_free']),
+        node('If', ['is_free'], ['action'], then_branch=branch('goes', JOINTS),
+             else_branch=branch('stops', [[[0.0] * 3]]))],
+        {'person': (FLOAT, [1, 1])}, {'action': (FLOAT, None)}, {'limit': numpy.float32(2.5)})
+
+
 PERSON = {'role': 'human_pose', 'fields': ['pose.position.x']}
 COUNT = {'states': {'count': {'output': 'count_out', 'shape': [1, 1]}}}
 SCAN = {'role': 'scan', 'rays': 8, 'clip': [0.0, 10.0], 'sector': [-0.5, 0.5]}
@@ -204,23 +244,28 @@ WAYS: Mapping[str, Way] = {
     'wrong dtype of the input': Way(
         REFUSED, 'inputs.person: the contract gives float32, the model expects float64',
         with_model(kind=DOUBLE)),
-    'whole numbers': Way(REFUSED, 'the model expects int64', with_model(kind=INT64)),
+    'whole numbers': Way(REFUSED, 'the model expects int64. Set dtype', with_model(kind=INT64)),
+    'true or false': Way(REFUSED, 'the model expects bool. A contract gives float16, .*: convert '
+                                  'the model', with_model(kind=BOOL)),
     'too many values of an action': Way(
         REFUSED, r'velocity, 2 values an action, and the model gives 7',
         with_model([[0.8] * 7] * 4)),
     'too few values of an action': Way(
         REFUSED, 'uses the value 5 of an action, counted from 0, and the model gives 2',
         terms=outputs(columns=[0, 5])),
+    'a size that the file does not declare': Way(
+        REFUSED, r'asked once before the trial, with zeros of the shapes person \[1\]: .*'
+                 r'requested shape:\{1,16\}', reshapes),
     'shape of the output not declared': Way(
-        'ERROR', r"gave 'action' of shape \[4, 7\], expected horizon x 2",
+        REFUSED, r"gave 'action' of shape \[4, 7\], expected horizon x 2",
         with_model([[0.8] * 7] * 4, out_shape=('batch', 'horizon', 'values'))),
     'horizon too short': Way(
         REFUSED, 'action_horizon or replan_interval is 8, and the model gives 4 actions a chunk',
         settings={'controller_parameters': ('action_horizon=8',)}),
     'horizon too short and not declared': Way(
-        'ERROR', 'replan_interval is 8, and the policy gave a chunk of 4 actions',
+        REFUSED, 'replan_interval is 8, and the policy gave a chunk of 4 actions',
         with_model(out_shape=(1, 'horizon', 2)), {'replan_interval': 8}),
-    'empty chunk': Way('ERROR', 'gave no action', with_model(
+    'empty chunk': Way(REFUSED, 'gave no action', with_model(
         numpy.zeros((0, 2)), out_shape=(1, 'horizon', 2))),
     'empty chunk, declared': Way(REFUSED, 'the model gives 0 actions a chunk', with_model(
         numpy.zeros((0, 2))), {'action_horizon': 1}),
@@ -268,6 +313,9 @@ WAYS: Mapping[str, Way] = {
                           person(unit='mm')),
     'normalised twice': Way('FAIL', 'no command satisfied the reaction', terms=person(
         mean=-10.0)),
+    'ranges in mm with a clip in m': Way(
+        REFUSED, 'got rays with clip up to 10 mm, so that all returns read alike',
+        with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'unit': 'mm'}}}, shows_scan),
     'clipped too early': Way('FAIL', 'no command satisfied the reaction', terms=person(
         clip=[3.0, 10.0])),
     'wrong number of means': Way(REFUSED, 'mean: the contract has 4 numbers, the robot needs 2',
@@ -375,6 +423,10 @@ RIGHT = {
     'an arm by positions': Way('PASS', '', holds_position([0, 1, 2]), HOLDS, arm=True),
     'a scanner': Way('PASS', '', with_model(shape=(1, 8)), {'inputs': {'person': SCAN}},
                      shows_scan),
+    'half the precision': Way('PASS', '', with_model(kind=FLOAT16), person(dtype='float16')),
+    'whole numbers': Way('PASS', '', with_model(kind=INT32), person(dtype='int32')),
+    'no number for zeros': Way('PASS', '', divides),
+    'an output of any shape': Way('PASS', '', any_shape, ARM_TERMS, arm=True),
     'a camera beside': Way('PASS', '', with_model(more={'camera': (UINT8, [1, 3, 8, 8])}),
                            {'inputs': IMAGE}, shows_image('mono8')),
     **{f'a state of the type {kind}': Way('PASS', '', with_state(kind, kind), COUNT)

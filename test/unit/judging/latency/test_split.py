@@ -147,6 +147,37 @@ def test_a_command_decided_before_the_hazard_says_so():
     assert found.before_hazard and in_ms(found) == {'chunk': 110.0}
 
 
+OLD = {'received': 150, 'began': 140, 'ended': 120}
+"""Stamps of a command 110 ms after the hazard that was decided before it."""
+
+
+@for_each('measuring', [EXACT, OVER_ROS])
+@for_each('subject', ['model', 'system'])
+def test_a_stop_that_was_planned_before_the_hazard_is_no_reaction(measuring, subject):
+    plan = {110.0 + 50 * count: {name: value + 50 * count for name, value in OLD.items()}
+            for count in range(20)}
+    found = evaluate(trial(110.0, measuring=measuring, timings=plan), subject=subject)
+    assert found.verdict is ss.Verdict.INCONCLUSIVE
+    assert 'the command of the reaction was decided before the hazard' in found.reason
+
+
+@for_each(('after_ms', 'received', 'verdict'), [
+    (200, 20, ss.Verdict.PASS), (200, 310, ss.Verdict.PASS),  # the second with the onset itself
+    (200, 311, ss.Verdict.INCONCLUSIVE), (600, 20, ss.Verdict.INCONCLUSIVE)])
+def test_a_planned_stop_counts_if_a_decision_about_the_hazard_follows_in_time(
+        after_ms, received, verdict):
+    plan = {110.0 + 50 * count: {name: value + 50 * count for name, value in OLD.items()}
+            for count in range(after_ms // 50)}
+    seen = {110.0 + after_ms: {'received': received, 'began': 10, 'ended': 0}}
+    assert evaluate(trial(110.0, timings={**plan, **seen})).verdict is verdict
+
+
+def test_where_nothing_new_can_come_of_a_hazard_a_decision_after_its_onset_is_a_reaction():
+    found = parts(trial(310.0, measuring=Measuring(exact=True, listens=('odom',)), timings={
+        310.0: {'received': 350, 'began': 10, 'ended': 0}}))
+    assert not found.before_hazard
+
+
 @for_each(('timing', 'odd', 'known'), [
     ({'received': 50, 'began': -1}, 'began: later than the command', {'earlier', 'sensing'}),
     ({'received': 5000}, 'received: before the trial', set()),
