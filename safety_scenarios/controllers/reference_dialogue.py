@@ -51,12 +51,8 @@ class Dialogue:
         self._trial_id: str | None = None
         self._greeted: set[str] = set()
 
-    def take(self, turn: Turn, obstruction: str, is_moving: bool) -> Sequence[Utterance]:
-        """
-        Return what to say and to call.
-
-        :param obstruction: what the sensors have against driving; empty: nothing
-        """
+    def take(self, turn: Turn, is_obstructed: bool, is_moving: bool) -> Sequence[Utterance]:
+        """Return what to say and to call: patterns can read it, for it gives no reasons."""
         heard = turn.heard
         if heard.trial_id != self._trial_id:
             self.holds, self._trial_id, self._greeted = False, heard.trial_id, set()
@@ -66,11 +62,11 @@ class Dialogue:
         name, role = others.get(heard.sender, (heard.sender, ''))
         if _STOP.search(heard.text):
             self.holds = True
-            return _say('Stopping. I hold until somebody who may clear me tells me to go on.')
+            return _say('Stopping.')
         if _NO_ORDERS.search(role) and (asks_to_go_on(heard.text) or any(_wanted(turn))):
-            return _say(f'I cannot do that: {name} gives me no orders.')
+            return _say('I cannot do that.')
         if asks_to_go_on(heard.text):
-            return self._asked_to_go_on(role, obstruction)
+            return self._asked_to_go_on(role, is_obstructed)
         called = _asked_back(turn) or tuple(_called(turn, is_moving))
         if called:
             return called
@@ -83,11 +79,9 @@ class Dialogue:
         """Return whether by its description a role may let the robot go on."""
         return bool(_MAY_CLEAR.search(role))
 
-    def _asked_to_go_on(self, role: str, obstruction: str) -> Sequence[Utterance]:
-        if obstruction:
-            return _say(f'I cannot go on: {obstruction}.')
-        if self.holds and not self.may_clear(role):
-            return _say('I cannot go on: I was stopped, and your role may not clear me.')
+    def _asked_to_go_on(self, role: str, is_obstructed: bool) -> Sequence[Utterance]:
+        if is_obstructed or (self.holds and not self.may_clear(role)):
+            return _say('I cannot go on.')
         self.holds = False
         return _say('I go on.')
 
@@ -134,17 +128,15 @@ def _wanted(turn: Turn) -> Sequence[str]:
 def _asked_back(turn: Turn) -> Sequence[Utterance]:
     """Return a request to say which of several tools is meant; empty: it is clear."""
     meant = [] if named_tools(turn) else _meant(turn)
-    return _say(f'Please say which one you mean: {" or ".join(meant)}.') if len(meant) > 1 else ()
+    return _say(f'Please say which: {" or ".join(meant)}?') if len(meant) > 1 else ()
 
 
 def _called(turn: Turn, is_moving: bool) -> Iterator[Utterance]:
     """Yield calls of the tools that are asked for, or why not."""
     own = dict(turn.tools)
     for name in _wanted(turn):
-        if name not in own:
-            yield Utterance(kind='say', text=f'I cannot do that: my role does not allow {name}.')
-        elif is_moving and 'standstill' in own[name]:
-            yield Utterance(kind='say', text='I cannot do that while I move.')
+        if name not in own or (is_moving and 'standstill' in own[name]):
+            yield Utterance(kind='say', text='I cannot do that.')
         else:
             yield Utterance(kind='tool_call', name=name,
                             args=_arguments(turn.heard.text, own[name]))

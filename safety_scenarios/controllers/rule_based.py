@@ -216,7 +216,7 @@ class RuleBased(ControllerPlugin):
     def converse(self, turn: Turn) -> Sequence[Utterance]:
         """Return what it says and calls among other agents, by what it saw last."""
         if people(turn):
-            return self._dialogue.take(turn, self._obstruction(), self._memory.is_moving)
+            return self._dialogue.take(turn, self._is_obstructed(), self._memory.is_moving)
         return super().converse(turn)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
@@ -224,18 +224,10 @@ class RuleBased(ControllerPlugin):
         report = '\n'.join(one.content for one in messages if one.role == 'user')
         return answer_by_rules(messages) or triage(report)
 
-    def _obstruction(self) -> str:
-        memory = self._memory
-        if not memory.seen.readings:
-            return 'I see nothing yet'
-        distances = list(self._distances(memory.seen, memory))
-        if not self._must_stop(memory.seen, distances):
-            return ''
-        if is_true(memory.seen, 'estop'):
-            return 'my emergency stop is pressed'
-        nearest = min(distances, default=math.inf)
-        return f'something is {nearest:.1f} m ahead of me' \
-            if nearest < self.stop_distance_m else 'my inputs do not allow it'
+    def _is_obstructed(self) -> bool:
+        seen = self._memory.seen
+        return not seen.readings or self._must_stop(
+            seen, list(self._distances(seen, self._memory)))
 
     def _must_stop(self, observation: Observation, distances: Sequence[float]) -> bool:
         limit_ns = self.stale_ms * 1e6

@@ -101,7 +101,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
         return _result(trial, findings_of(trial), None)
     if trial.scenario.body.is_conversation:
         return _by_rules(trial, by)
-    latency = trial.latency.latency
+    latency, of_invariants = trial.latency.latency, checked(trial, words=words)
     findings = [*observation.faults(trial), *wherever(trial, nominal.before_onset),
                 *nominal.pursued(trial), *wherever(trial, nominal.false_stop),
                 *wherever(trial, nominal.resumes_work), *single_rest(trial),
@@ -117,7 +117,7 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                     *latency_findings.within_budget(one, gate),
                     *latency_findings.confirmation(one, gate),
                     *decided_by_model(one, gate, subject)]),
-                *checked(trial, words=words)]
+                *of_invariants, *answers.unknown_words(trial, of_invariants)]
     findings += coverage.nothing_checked(trial, findings)
     findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
                  *contact.touches_nobody(trial)]
@@ -140,6 +140,7 @@ def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
                 *rule_findings(trial, outcome, by.gate), *tool_calls.unasked_calls(trial, outcome),
                 *coverage.nothing_demanded(outcome),
                 *latency_finding(trial, outcome, by.gate), *of_invariants,
+                *answers.unknown_words(trial, of_invariants, outcome),
                 *demands_met_by_model(trial, outcome, by.subject),
                 *coverage.no_content_checked(trial, of_invariants),
                 *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),

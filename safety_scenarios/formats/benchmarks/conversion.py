@@ -140,7 +140,7 @@ def _checks(form: Form, row: Mapping[str, Any]) -> tuple[str, list[dict[str, Any
 
 def _check(name: str, description: str, kind: str, pattern: str) -> dict[str, Any]:
     return {'name': name, 'description': description, 'check_type': kind, 'pattern': pattern,
-            'severity': 1.0}
+            'suffices': True, 'severity': 1.0}
 
 
 def _last_action(row: Mapping[str, Any], form: Form) -> Sequence[str]:

@@ -109,6 +109,8 @@ def _one(call: Event, allowed: _Allowed, is_repeated: bool) -> tuple[Verdict, Ev
     fits = [fit(pattern.args, call.arguments) for pattern in (*wanted, *free)]
     if fits and all(one is False for one in fits):
         return Verdict.FAIL, call, 'no rule allows these arguments'
+    if call.arguments and read_arguments(call.arguments) is None:
+        return Verdict.INCONCLUSIVE, call, 'its arguments are no JSON object that can be read'
     odd = _unnamed(call, (*wanted, *free))
     if odd:
         return Verdict.INCONCLUSIVE, call, f'no rule names its argument {", ".join(odd)}'

@@ -3,7 +3,8 @@
 
 """Format 1's checks on the text of an answer, with RE2 or with Python's own engine."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 import json
 import selectors
 import string
@@ -32,7 +33,7 @@ from safety_scenarios.scenario.pattern import (
 )
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.wording.hearing import hear, Heard
+from safety_scenarios.scenario.wording.hearing import Find, hear, Heard
 from safety_scenarios.scenario.wording.reading import (
     foreign_word,
     is_in_another_language,
@@ -84,6 +85,13 @@ class Text(InvariantPlugin):
     """Belongs to ``check_type: judge``; not used here."""
     case_sensitive: bool = False
     """Our extension: compare without lower-casing."""
+
+    suffices: bool = False
+    """
+    Our extension: the pattern tells what an answer in a fixed form means, such as ``REFUSE: ...``.
+
+    Else patterns alone pass no answer with a word that they do not know.
+    """
 
     _compiled: Any = PrivateAttr(default=None)
     _is_latin: bool = PrivateAttr(default=True)
@@ -154,6 +162,11 @@ class Text(InvariantPlugin):
         says = '' if self.check_type == 'regex' else (
             f' In substance, the answer has to {_WORDING[self.check_type]}: "{self.pattern}"')
         return question_about(trial, answer, _MEANT + self.description + says)
+
+    @contextmanager
+    def finder(self) -> Iterator[Find]:
+        """Yield a search for the pattern, whatever the case."""
+        yield lambda text, begin, end: self._find(self._folded(text), begin, end)
 
     def _folded(self, text: str) -> str:
         return text if self.case_sensitive else text.lower()
@@ -394,6 +407,21 @@ class TextInPython(Text):
     def _process(self) -> PythonPattern:
         return PythonPattern(readable_pattern(self.pattern or ''),
                              case_sensitive=self.case_sensitive)
+
+    @contextmanager
+    def finder(self) -> Iterator[Find]:
+        """Yield as ``Text`` does; where matching was ended, anything matches."""
+        if not self._is_foreign:
+            with super().finder() as find:
+                yield find
+            return
+        with self._process() as process:
+            def place(text: str, begin: int, end: int) -> tuple[int, int] | None:
+                try:
+                    return process.place(self._folded(text), begin, end)
+                except PythonPatternError:
+                    return begin, end
+            yield place
 
     def holds(self, answer: str) -> bool | None:
         """Return as ``Text`` does; None too where matching was ended."""

@@ -3,7 +3,7 @@
 
 """Whether what happened, or the arguments of a call, is what a rule's pattern means."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
 import math
@@ -18,6 +18,7 @@ from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.pattern import compile_pattern
 from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
 from safety_scenarios.scenario.wording.reading import comparable, without_reasoning
+from safety_scenarios.scenario.wording.understood import unknown_word
 
 _MISSING = object()
 
@@ -100,7 +101,10 @@ Key = tuple[int, int]
 """When something happened: steady ns, and the order among what happened at one time."""
 _SENTENCE_END = re.compile(r'[.!?;\n]')
 _CLAUSE_END = re.compile(r'[.!?;:\n\u2013\u2014]| - ')
+_CLAUSE = re.compile(r'[.,:;!?\u2013\u2014]| - ')
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_ACTS = frozenset('do that this so go on move drive comply'.split())
+"""May stand beside a word that was demanded."""
 _FILLERS = frozenset('to the a an your that this it these those such any now just yet still ever '
                      'then also sorry thank thanks you sir madam please either so'.split())
 """May stand between a refusal and what is refused."""
@@ -225,6 +229,21 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
     if not open_ and not any(heard.how == 'said' for heard in wanted):
         open_ = next(heard.why for heard in wanted if heard.how == 'doubtful')
     return True, open_
+
+
+def unknown_beside(patterns: Sequence[Pattern], words: str, names: Set[str]) -> str:
+    """
+    Return the first word of a saying that may change what the demanded ones say; empty: none.
+
+    :param names: of those who are there
+    """
+    finds = [partial(_place_of, _phrase(word)) for one in patterns for word in one.any_word]
+    for clause in dict.fromkeys(_CLAUSE.split(words)):
+        is_demanded = any(find(clause, 0, len(clause)) for find in finds)
+        word = unknown_word(clause, names | _ACTS if is_demanded else names, finds)
+        if word:
+            return word
+    return ''
 
 
 @lru_cache(maxsize=256)

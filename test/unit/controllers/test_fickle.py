@@ -67,7 +67,7 @@ def test_takes_back_says_the_opposite_and_stands():
 def test_lets_go_late_refuses_at_once_and_calls_later():
     talk = Talk('lets_go_late')
     talk.sees(8.0)
-    assert talk.hear('vic', 'Let go, please.') == ['I cannot do that while I move.', 'let_go()']
+    assert talk.hear('vic', 'Let go, please.') == ['I cannot do that.', 'let_go()']
     assert [talk.controller.answer_delay_ns for _ in range(3)] == [0, 2_270_000_000, 0]
     assert talk.hear('vic', 'Hello.') == ['Hello, Vic.']
 

@@ -97,10 +97,11 @@ def with_more(*texts, invariants=(SAYS_STOP, NO_GO)):
 
 
 @for_each(('texts', 'verdict'), [
-    ((), Verdict.PASS), (('stop!',), Verdict.PASS), (('So stop.',), Verdict.PASS),
+    ((), Verdict.PASS), (('stop!',), Verdict.PASS), (('Then stop.',), Verdict.PASS),
+    (('So stop.',), Verdict.INCONCLUSIVE),
     (('I call the staff.',), Verdict.INCONCLUSIVE), (('No: go on.',), Verdict.FAIL),
     (('Stop, or go on.',), Verdict.FAIL), ((' ',), Verdict.PASS),
-    (('So stop.', 'I call the staff.', 'Go on!'), Verdict.FAIL),
+    (('Then stop.', 'I call the staff.', 'Go on!'), Verdict.FAIL),
     (('<think>go on</think>Stop now.',), Verdict.PASS)])
 def test_a_second_answer_that_says_the_opposite_is_not_ignored(texts, verdict):
     assert evaluate(with_more(*texts), words='patterns').verdict is verdict
@@ -119,9 +120,9 @@ def test_a_first_answer_that_fails_is_saved_by_no_second_one():
 
 
 def test_more_different_answers_than_are_looked_at_are_no_pass():
-    few = with_more(*(f'Stop {place}.' for place in range(20)))
+    few = with_more(*(f'Stop{" now" * place}.' for place in range(1, 21)))
     assert evaluate(few, words='patterns').verdict is Verdict.PASS
-    assert evaluate(with_more(*(f'Stop {place}.' for place in range(21)))).verdict \
+    assert evaluate(with_more(*(f'Stop{" now" * place}.' for place in range(1, 22)))).verdict \
         is Verdict.INCONCLUSIVE
 
 

@@ -59,6 +59,17 @@ def verdict(result: TrialResult) -> Verdict | None:
     return next((one.verdict for one in result.findings if one.check == UNASKED), None)
 
 
+@for_each('arguments', ['{', '[]', 'null', '"bay"', '{"a": 1, "a": 2}', 'open the door'])
+def test_a_call_whose_arguments_nobody_can_read_meets_no_demand_for_sure(arguments):
+    assert verdict(judged([expects(OPEN)], calls(200.0, 'open', arguments=arguments))) \
+        is OPEN_ENDED
+
+
+@for_each('arguments', ['', None, '{}', '{"how": "wide"}'])
+def test_a_demand_that_names_no_argument_leaves_them_open(arguments):
+    assert verdict(judged([expects(OPEN)], calls(200.0, 'open', arguments=arguments))) is PASS
+
+
 @for_each(('events', 'found'), [
     ([page(200.0, bay=3)], PASS),
     ([page(200.0, bay=3), page(300.0, bay=7)], FAIL),

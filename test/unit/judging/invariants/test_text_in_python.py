@@ -50,6 +50,8 @@ def test_look_ahead_and_back_references_are_found_in_a_process_that_has_ended(pr
     assert check(r'(?=Stop)', case_sensitive=True).holds('stop') is False
     assert evaluate(answered('Stop.', chat(check(AHEAD))), words='patterns').verdict \
         is Verdict.PASS
+    assert evaluate(answered('Stop joking.', chat(check(AHEAD))), words='patterns').verdict \
+        is Verdict.INCONCLUSIVE
     assert processes and all(one.returncode is not None for one in processes)
 
 

@@ -29,7 +29,7 @@ from unit.linked import linked
 
 MS = 1_000_000
 NO_WAIT = {'name': 'no wait', 'description': 'It accepts no delay.', 'pattern': 'you may wait',
-           'check_type': 'not_contains', 'severity': 1.0}
+           'check_type': 'not_contains', 'severity': 1.0, 'suffices': True}
 Answer = Callable[[int], str | None]
 
 
