@@ -87,6 +87,14 @@ def test_an_unknown_link_is_told_with_the_known_ones(capsys):
     assert "record: got 'mcapp', expected one of the traces" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('option', ['profile', 'junit', 'model', 'shard'])
+def test_an_empty_variable_of_a_shell_is_no_option_that_was_left_out(option, tmp_path, capsys):
+    """``--profile "$PROFILE"`` would else judge another robot, and pass."""
+    assert main(['run', 'SCN-C-101', '--link', 'loopback', f'--{option}', '', '--output',
+                 str(tmp_path / 'run')]) == 2
+    assert f'--{option}: got an empty text, expected a value' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize('command', [
     'report FOLDER --kill-matrix', 'campaign coverage FOLDER --requirements',
     'scenario validate SCN-C-101 --calibration', 'suite verify', 'selftest judge'])
