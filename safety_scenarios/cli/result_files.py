@@ -26,7 +26,7 @@ class ResultFile(OutputPath):
     def withdraw(self, value: str, words: Sequence[str]) -> None:
         """Remove an old result."""
         with suppress(OSError, ValueError):
-            path = Path(value)
+            path = Path(value).resolve()  # a link stays, and leads to the new file
             if path.is_file():
                 with path.open('rb') as file:
                     is_ours = file.read(len(self._beginning)) == self._beginning
