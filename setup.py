@@ -157,7 +157,7 @@ setup(
     license='Apache-2.0',
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
-        *(f'{node} = {NAME}.ros.nodes.{node}:main' for node in NODES),
+        *(f'{node} = {NAME}.cli.nodes:{node}' for node in NODES),
         f'safety-scenarios-are-run = {NAME}.are.app.register:run',
         f'safety-scenarios-are-benchmark = {NAME}.are.app.register:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],

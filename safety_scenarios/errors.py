@@ -55,6 +55,8 @@ _WORD = re.compile(r"'([^']*)'")
 _BOUNDS = {'greater_than_equal': ('ge', 'at least'), 'greater_than': ('gt', 'more than'),
            'less_than_equal': ('le', 'at most'), 'less_than': ('lt', 'less than')}
 """Kinds of pydantic's errors, each with the name of its limit and our word for it."""
+_SETTINGS = {'links': 'link: ', 'traces': 'record: ', 'outputs': 'outputs: '}
+"""Kinds of plug-ins that a setting alone names, and how a message about it begins."""
 _MOST_LISTED = 40
 """Names of plug-ins that a message lists: behind a hundred nobody finds the advice."""
 
@@ -137,7 +139,7 @@ class UnknownPluginError(InputError):
         listed = f': {", ".join(names)}' if len(names) <= _MOST_LISTED else \
             f' ("safety-scenarios plugins" lists all {len(names)})'
         super().__init__(
-            f'got {name!r}, expected one of the {kind}{listed}.'
+            f'{_SETTINGS.get(kind, "")}got {name!r}, expected one of the {kind}{listed}.'
             f'{did_you_mean(name, names)}{advice}')
 
     def without(self, *names: str) -> 'UnknownPluginError':

@@ -16,6 +16,7 @@ from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.folder.many import arms_in
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.cli.completion import CampaignFolder
+from safety_scenarios.cli.result_files import ResultFile, write_result
 from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.reports.comparison_tables import (
@@ -45,14 +46,14 @@ _MARGIN = re.compile(r'([0-9]+(?:\.[0-9]+)?) ?(%|ms)')
 @click.option('--gate', 'limits', metavar='FILE', type=click.Path(path_type=Path),
               help='File with limits of acceptance (scenario schema gate), which decide the exit '
                    'code. It is no latency class, as --gate of run and evaluate is.')
-@click.option('--json', 'file', metavar='FILE',
+@click.option('--json', 'file', metavar='FILE', type=ResultFile('{\n  "first": '),
               help='Also write the comparison to this file; - for standard output, with the table '
                    'on standard error.')
 @click.option('--html', 'page', metavar='FILE', type=click.Path(path_type=Path),
               help='Also write all as one page, with plots of the pairs, every trial whose '
                    'verdict is another, and the Pareto front; needs the extra report.')
 def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | None,
-            file: str | None, page: Path | None) -> None:
+            file: Path | None, page: Path | None) -> None:
     r"""
     Compare campaigns, run with the same seed, with the first one, scenario by scenario.
 
@@ -86,9 +87,11 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     campaigns = side_by_side(folders, stated, _bar)
     outcome = None if gate is None else held(gate, campaigns)
     code = outcome.exit_code if outcome else _exit_code(campaigns)
+    is_piped = file == Path('-')
     if file is not None:
-        _write(file, _data(folders, campaigns, outcome, code))
-    screen = Screen(emoji=False, width=console().width, stderr=file == '-')
+        text = json.dumps(_data(folders, campaigns, outcome, code), indent=2, ensure_ascii=False)
+        echo(text) if is_piped else write_result('--json', file, text)
+    screen = Screen(emoji=False, width=console().width, stderr=is_piped)
     if len(campaigns) > 2:
         screen.print(arms_table(campaigns))
     for one in campaigns[1:]:
@@ -99,12 +102,12 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     if page is not None:
         from safety_scenarios.reports.outputs.report import report
         report(folders, page, again=True, comparison=compared(campaigns))
-        echo(f'  {page}', err=file == '-')
+        echo(f'  {page}', err=is_piped)
     for one, folder in zip(campaigns, folders, strict=True):
-        _tell(one, folder, err=file == '-')
+        _tell(one, folder, err=is_piped)
     for one in campaigns[1:]:
         if one.against is not None:
-            echo(conclusion(one.against, campaigns[0].name, one.name), err=file == '-')
+            echo(conclusion(one.against, campaigns[0].name, one.name), err=is_piped)
     sys.exit(code)
 
 
@@ -173,15 +176,3 @@ def _page(page: Path, folders: Sequence[Path]) -> Path:
     from safety_scenarios.reports.page.page import require
     require()
     return page_for(folders, page, '--html')
-
-
-def _write(file: str, data: Mapping[str, Any]) -> None:
-    text = json.dumps(data, indent=2, ensure_ascii=False)
-    if file == '-':
-        echo(text)
-        return
-    try:
-        Path(file).write_text(text + '\n', encoding='utf-8')
-    except OSError as error:
-        raise SettingsError(f'--json: got {file}, which cannot be written: {error.strerror}. Name '
-                            f'another file') from None

@@ -23,6 +23,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 _ID = re.compile(r'^id:\s*["\']?([\w.-]+)', re.MULTILINE)
 _HEAD = 4000
 """Characters of a file in which its id stands."""
+_CAMPAIGN, _PAGE = ('settings.json', 'trials.jsonl'), 'report.html'
+"""Files of every campaign, and what may be written there again."""
 _DEEPEST = 2
 """Levels below the current folder in which campaigns are looked for."""
 
@@ -110,7 +112,7 @@ class CampaignFolder(click.Path):
 
 class OutputPath(click.Path):
     """
-    A file or folder to write: it has a name, which a line can show.
+    A file or folder to write: it has a name, which a line can show, and is in no campaign.
 
     :param is_text: give it to the command as text
     """
@@ -120,7 +122,11 @@ class OutputPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None,
                 ctx: click.Context | None) -> Any:
-        """Return the path; one without a name, or with control characters, is refused."""
+        """
+        Return the path.
+
+        :raises SettingsError: it is empty, holds control characters, or is in a campaign's folder
+        """
         name, text = param.opts[-1] if param else 'path', os.fspath(value)
         if not text.strip():
             raise SettingsError(f'{name}: got an empty text, expected a path. Name one, or leave '
@@ -129,6 +135,12 @@ class OutputPath(click.Path):
             path_on_one_line(text)
         except ValueError as error:
             raise SettingsError(f'{name}: {error}') from None
+        path = Path(os.path.realpath(text))
+        for folder in path.parents:
+            if all((folder / one).is_file() for one in _CAMPAIGN) and path != folder / _PAGE:
+                raise SettingsError(f"{name}: got {text}, which is in the campaign's own folder "
+                                    f'{folder}, expected a place beside it: its manifest holds '
+                                    f'every file of it')
         return super().convert(value, param, ctx)
 
 

@@ -34,7 +34,7 @@ _PICTURES = '.svg', '.png'
 @click.option('--campaign', metavar='DIR', type=completion.CampaignFolder(),
               help='Show the verdicts of this campaign in the cells; its trials are judged again '
                    'from their records.')
-@click.option('--picture', metavar='FILE', type=click.Path(dir_okay=False, path_type=Path),
+@click.option('--picture', metavar='FILE', type=completion.OutputPath(dir_okay=False),
               help='Also draw the table, as .svg or .png; needs the extra plot.')
 @click.option('--json', 'as_json', is_flag=True,
               help='Print it as JSON on standard output instead.')

@@ -8,11 +8,11 @@ import sys
 from typing import Any
 
 import click
-from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.rejudging.answers import grade_file, Row
 from safety_scenarios.campaign.statistics.agreement import agreement
 from safety_scenarios.cli.options import build, selecting, set_option, setting_options
-from safety_scenarios.errors import counted, InputError, SettingsError, TraceError
+from safety_scenarios.cli.result_files import ResultFile, write_result
+from safety_scenarios.errors import counted, InputError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.judging.llm_judge.labelled import Labelled, read_labelled
@@ -41,7 +41,7 @@ _MOST_PROBLEMS = 100
               show_default=True,
               help='judge: an answer that patterns alone have read is INCONCLUSIVE at best; '
                    'patterns: what they say is enough.')
-@click.option('--csv', 'table', type=click.Path(dir_okay=False, path_type=Path), metavar='FILE',
+@click.option('--csv', 'table', type=ResultFile('file,line,scenario_id,'), metavar='FILE',
               help='CSV file to write, a row for each answer.')
 @selecting
 def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, words: Words,
@@ -75,7 +75,8 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
     if left_out:
         click.echo(f'note: {counted(left_out, "answer is", "answers are")} left out: warm-up, or '
                    f'of scenarios that were not selected', err=True)
-    _write(table, grades)
+    if table is not None:
+        write_result('--csv', table, grades_csv(grades))
     for problem in problems[:_MOST_PROBLEMS]:
         click.echo(f'error: {_shown(problem)}', err=True)
     if problems:
@@ -92,15 +93,6 @@ def _grade(path: Path, row: Row) -> Grade:
         verdict=found.verdict, failure_class=found.failure_class, latency_ms=found.latency_ms,
         latency_class=found.latency_class, violated=found.violated, open=found.open,
         reason=found.reason, scores=found.scores)
-
-
-def _write(table: Path | None, grades: list[Grade]) -> None:
-    if table is None:
-        return
-    try:
-        write_whole(table.resolve(), grades_csv(grades).removesuffix('\n'))
-    except TraceError as error:
-        raise SettingsError(f'--csv: {str(error).partition(". ")[0]}') from None
 
 
 def _shown(text: str) -> str:

@@ -28,6 +28,7 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
+from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
@@ -186,7 +187,7 @@ def _guessable(loaded: ScenarioSet) -> tuple[list[Problem], int]:
 
 def _floor_ms(file: Path) -> float:
     try:
-        return needed_ms(Calibration.model_validate_json(file.read_bytes()))
+        return needed_ms(Calibration.model_validate_json(bytes_of(file)))
     except OSError as error:
         raise InputError(f'{file}: cannot be read: {error.strerror}') from None
     except ValidationError as error:
@@ -194,6 +195,8 @@ def _floor_ms(file: Path) -> float:
         place = '.'.join(map(str, first['loc']))
         raise InputError(refused(f'{file}: {place}', first) + '. Write it with '
                          'safety-scenarios selftest calibrate --json') from None
+    except ValueError as error:
+        raise InputError(f'{file}: cannot be read: {error}') from None
 
 
 @click.command('list')

@@ -258,13 +258,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 3 if code is None else code
 
 
-def _junit_files(words: Sequence[str]) -> Iterator[str]:
-    """Yield the JUnit files that a command line names, whether or not click can read the rest."""
+def _withdraw_results(words: Sequence[str]) -> None:
+    """
+    Withdraw what an earlier command wrote where this one will write, unless it asks for help.
+
+    Whether or not click can read the rest: an old file would look like the result of this one.
+    """
+    if {'-h', '--help'} & set(words):
+        return
+    command, rest = command_at(words)
+    for option in command.params if command is not None else ():
+        if (withdraw := getattr(option.type, 'withdraw', None)) is not None:
+            for value in _values(rest, option.opts):
+                withdraw(value, rest)
+    for value in _values(words, ['--junit', 'junit']):
+        import_module('safety_scenarios.reports.ci').withdraw_junit(Path(value))
+
+
+def _values(words: Sequence[str], options: Sequence[str]) -> Iterator[str]:
+    """Yield the values of an option in a command line."""
     for word, following in zip(words, [*words[1:], '']):
         option, _, value = word.removeprefix('--set=').partition('=')
-        name = value if option in ('--junit', 'junit') else ''
-        if name or word == '--junit':
-            yield name or following
+        value = value or (following if word in options and word.startswith('-') else '')
+        if option in options and value:
+            yield value
 
 
 def _code(arguments: Sequence[str] | None) -> int | None:
@@ -273,8 +290,7 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         import_module('safety_scenarios.campaign.command_line').hide_arguments(
             'safety-scenarios run')
     try:
-        for file in _junit_files(sys.argv[1:] if arguments is None else arguments):
-            import_module('safety_scenarios.reports.ci').withdraw_junit(Path(file))
+        _withdraw_results(sys.argv[1:] if arguments is None else arguments)
         cli.main(args=None if arguments is None else list(arguments), prog_name='safety-scenarios',
                  standalone_mode=False)
     except click.NoSuchOption as error:
@@ -299,6 +315,10 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         return 3
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 3
+    except MemoryError:
+        click.echo('error: there is not enough memory. Is a file larger than it should be, or '
+                   'unpacks to more than it should?', err=True)
+        return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         because = interrupt_behind(error)
         click.echo(seen(f'error: {described(error)}. This is a defect of safety_scenarios: '

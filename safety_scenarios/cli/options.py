@@ -236,6 +236,10 @@ def given_in(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
     """
     given = {_DOTTED.get(name, name): (name, value) for name, value in values.items()
              if name != SET and value is not None and value != ()}
+    for name, value in given.values():
+        if value == '' and name != 'namespace':  # a variable of a shell that is not set
+            raise SettingsError(f'{_flag(name)}: got an empty text, expected a value. Give one, '
+                                f'or leave the option out')
     flat = {dotted: tuple(value) if isinstance(value, (tuple, list)) else from_text(
         replace(setting_at(RunSettings, dotted), name=_flag(name)), value)
         for dotted, (name, value) in given.items()}

@@ -8,17 +8,18 @@ from pathlib import Path
 import sys
 
 import click
-from pydantic import ValidationError
-from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import PAGE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.result_files import ResultFile, ResultFolder, write_result
 from safety_scenarios.cli.standard_streams import echo
-from safety_scenarios.errors import in_words, SettingsError, TraceError
+from safety_scenarios.errors import in_words, SettingsError
+from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.reports.outputs.matrix_report import is_matrix, report_matrix
+from safety_scenarios.reports.outputs.release import REVIEWS
 from safety_scenarios.reports.outputs.report import report as write_report
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.reports.traceability import coverage_csv, coverage_of, listed_in, UNNAMED
@@ -96,8 +97,8 @@ def page_for(folders: Sequence[Path], output: Path | None, option: str = '--outp
 
 def _matrix(path: Path) -> KillMatrix:
     try:
-        return KillMatrix.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+        return KillMatrix.model_validate_json(bytes_of(path))
+    except (OSError, ValueError) as error:
         raise SettingsError(f'--kill-matrix: {path}: cannot be read: {in_words(error):.200}. '
                             f'Name the file that safety-scenarios selftest checks --json '
                             f'wrote') from None
@@ -113,7 +114,9 @@ def _matrix(path: Path) -> KillMatrix:
                    'lerobot: trials as a dataset for imitation. inspect: a log for Inspect View. '
                    'sarif: failures for code scanning. oscal: assessment results. cyclonedx: '
                    'bill of materials of the model. May be given several times; csv if left out.')
-@click.option('--output', type=OutputPath(), required=True,
+@click.option('--output', required=True, type=ResultFolder(
+    {**{how: (name,) for how, name in REVIEWS.items()},
+     'csv': tuple(f'{name}.csv' for name in TABLE_NAMES)}, 'csv'),
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
               help='Write only this table; may be given several times.')
@@ -155,7 +158,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
 @click.option('--requirements', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help='What must be covered: a text file with one label a line, or a CSV with a '
                    'column label, and a column kind if not all are requirements.')
-@click.option('--output', type=OutputPath(dir_okay=False),
+@click.option('--output', type=ResultFile('"kind","label","covered",'),
               help='CSV file to write; without it the table goes to the screen.')
 def coverage(folder: Path, requirements: Path | None, output: Path | None) -> None:
     r"""
@@ -170,19 +173,13 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
     safety-scenarios campaign coverage runs/today --output coverage.csv
     """
     listed = listed_in(requirements) if requirements is not None else ()
-    if output is not None and output.resolve().is_relative_to(folder.resolve()):
-        raise SettingsError(f"output: got {output}, which is in the campaign's own folder, "
-                            f'expected a file beside it: its manifest holds every file of it')
     found = rejudge(folder)
     rows = coverage_of(folder, found, listed)
     text = coverage_csv(rows)
     if output is None:
         click.echo(text, nl=False)
     else:
-        try:
-            write_whole(output.resolve(), text.removesuffix('\n'))
-        except TraceError as error:
-            raise SettingsError(f'output: {str(error).partition(". ")[0]}') from None
+        write_result('--output', output, text)
     for line in told(found.flaws):
         echo(f'error: {line}', err=True)
     labels = [row for row in rows if row.kind != UNNAMED]

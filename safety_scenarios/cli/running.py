@@ -28,6 +28,7 @@ from safety_scenarios.cli.options import (
     set_option,
     setting_options,
 )
+from safety_scenarios.cli.result_files import ResultFile, write_result
 from safety_scenarios.errors import counted
 from safety_scenarios.reports.console_report import (
     console,
@@ -145,7 +146,7 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
 @click.command()
 @click.option('--form', type=click.Choice(['short', 'full']), default='full', show_default=True,
               help='full uses enough probes to say something about the 99th percentile.')
-@click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
+@click.option('--json', 'file', type=ResultFile('{\n  "method": '), metavar='FILE',
               help='Also write the calibration to this file.')
 @setting_options('namespace', 'domain_id')
 @set_option('realtime=true')
@@ -165,4 +166,4 @@ def calibrate(form: str, file: Path | None, **values: Any) -> None:
     assert found is not None
     console().print(calibration_table(found))
     if file is not None:
-        file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
+        write_result('--json', file, found.model_dump_json(indent=2))

@@ -14,6 +14,7 @@ import click
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.options import selecting, survey_of
+from safety_scenarios.cli.result_files import ResultFile, write_result
 from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.formats.loading import Survey
@@ -46,7 +47,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
 @click.option('--link', type=click.Choice(['loopback', 'simulated']), default='loopback',
               show_default=True,
               help='simulated: against robots that move in a world; texts and agents as ever.')
-@click.option('--json', 'file', type=click.Path(dir_okay=False, path_type=Path),
+@click.option('--json', 'file', type=ResultFile('{\n  "seeds": '), metavar='FILE',
               help='Also write the matrix to this file.')
 @selecting
 def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
@@ -79,7 +80,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
         screen.print(table)
     screen.print(totals(found), soft_wrap=True)
     if file is not None:
-        file.write_text(found.model_dump_json(indent=2) + '\n', encoding='utf-8')
+        write_result('--json', file, found.model_dump_json(indent=2))
     sys.exit(found.exit_code)
 
 

@@ -3,7 +3,7 @@
 
 """L203 to L207, L221, L226, L230: hazards not seen or not reached, tasks without work."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 import math
 from typing import Any
 
@@ -36,7 +36,8 @@ Point = tuple[float, float]
 def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     """Yield the remarks on the hazard of a robot scenario."""
     yield from _same(scenario, ros)
-    yield from _unheard(scenario, ros)
+    types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
+    yield from _unheard(scenario, ros.stimuli, types, ('ros', 'stimuli', 0, 'topic'))
     yield from _stands(scenario, ros)
     yield from _reacts_before(scenario, ros)
     yield from _confirmed_before(scenario, ros)
@@ -84,12 +85,16 @@ def _shows(plugin: StimulusPlugin, before: StimulusPlugin, until_ms: float,
 
 
 def check_published(scenario: Scenario) -> Iterator[Remark]:
-    """Yield the remark that no rule of a conversation changes what is published on a topic."""
+    """Yield what is odd about what a conversation publishes: it is not heard, or is no change."""
     body = scenario.body
     if not isinstance(body, AgentsBody):
         return
     later = [(body.entry(index), effect.stimulus) for index, rule in enumerate(body.rules)
              for effect in rule.effects if isinstance(effect, Publish)]
+    known = [plugin for plugin in (*body.stimuli, *(plugin for _, plugin in later))
+             if plugin.interface() in INPUTS.values()]  # bindings have no waiver for others
+    if known:
+        yield from _unheard(scenario, known, {}, ('topics',))
     for before in body.stimuli:
         own = [(entry, plugin) for entry, plugin in later if plugin.topic == before.topic]
         if own and all(not plugin.once and _shows(plugin, before, body.duration_ms, scenario)
@@ -109,22 +114,23 @@ def _told(stimulus: Stimulus | None) -> str:
         stimulus.message.data))
 
 
-def _unheard(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
-    types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
+def _unheard(scenario: Scenario, stimuli: Sequence[StimulusPlugin],
+             types: Mapping[str, str | None], path: FieldPath) -> Iterator[Remark]:
     names = heard_as(INPUTS, shown_topics(scenario))
     heard_on = {topic: INPUTS[name] for name, topic in names.items()}
-    for plugin in ros.stimuli:
+    for plugin in stimuli:
         interface = plugin.interface() or types.get(plugin.topic)
         if plugin.once or heard_on.get(plugin.topic) == interface:
             return
-    first = ros.stimuli[0]
+    first = stimuli[0]
     heard = INPUTS.get(first.topic)
     got = f'{first.topic!r}' if heard is None else f'{first.interface()} on {first.topic!r}'
     expected = f'one of {", ".join(INPUTS)}' if heard is None else heard
-    yield Remark('L206', scenario, ('ros', 'stimuli', 0, 'topic'), (
+    waiver = ', or say in metadata.lint who listens' if path[0] == 'ros' else ''
+    yield Remark('L206', scenario, path, (
         f'got {got}, expected {expected}: a controller that declares no inputs of its own does '
-        f'not receive the {_event(scenario)}. Use that name and remap it, or say in metadata.lint '
-        f'who listens.{did_you_mean(first.topic, INPUTS) if heard is None else ""}'))
+        f'not receive the {_event(scenario)}. Use that name and remap it{waiver}.'
+        f'{did_you_mean(first.topic, INPUTS) if heard is None else ""}'))
 
 
 def _stands(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging
 from safety_scenarios.errors import counted, SettingsError
+from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.scenario.blocks.traceability import FIELDS, Kind, Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -183,10 +184,7 @@ def listed_in(path: Path) -> Sequence[tuple[Kind, str]]:
     :raises SettingsError: it cannot be read, or holds none
     """
     try:
-        data = path.read_bytes()
-        if len(data) > _MOST_BYTES:
-            raise ValueError(f'got {len(data)} bytes, expected at most {_MOST_BYTES}')
-        text = data.decode('utf-8-sig')
+        text = bytes_of(path, _MOST_BYTES).decode('utf-8-sig')
         found = list(dict.fromkeys(_labels(text, path.suffix.lower() == '.csv')))
     except (OSError, UnicodeDecodeError, csv.Error, ValueError) as error:
         reason = getattr(error, 'strerror', None) or str(error)

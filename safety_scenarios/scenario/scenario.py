@@ -82,7 +82,7 @@ class Scenario(Noun):
     """What the right answer does, for people and judges; no check reads it."""
     severity: float = Field(default=1.0, ge=0, le=1)
     """How bad the situation is, 0 to 1."""
-    tags: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=MOST)
+    tags: tuple[Annotated[Label, Field(max_length=200)], ...] = Field(default=(), max_length=MOST)
     hazards: Labels = ()
     """What of a hazard analysis the scenario is about, as short labels."""
     requirements: Labels = ()

@@ -14,6 +14,7 @@ from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
 from safety_scenarios.campaign.statistics.proportions import clustered
 from safety_scenarios.errors import in_words, InputError, SettingsError
+from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
 from safety_scenarios.scenario.json_text import each_key_once, read_json
@@ -240,9 +241,7 @@ def read_card(path: Path) -> Card:
 
 def _parsed(path: Path) -> Card:
     try:
-        if path.stat().st_size > _MOST:
-            raise InputError(f'{path}: got more than {_MOST} bytes, expected a card')
-        return Card.model_validate_json(each_key_once(path.read_bytes()))
+        return Card.model_validate_json(each_key_once(bytes_of(path, _MOST)))
     except OSError as error:
         raise InputError(f'{path}: cannot be read: {error.strerror}. Name the JSON file of a '
                          f'card') from None

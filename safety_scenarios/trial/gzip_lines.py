@@ -18,6 +18,8 @@ _GZIP = 16 + zlib.MAX_WBITS
 """What zlib calls a stream with the header and the checksum of gzip; its header has no time."""
 _BLOCK = 1 << 16
 """Bytes decompressed at a time."""
+_LONGEST = 1 << 28
+"""Bytes of a line: a small file that unpacks to more was made to fill the memory."""
 
 
 class Compressor:
@@ -52,6 +54,7 @@ class Lines(io.RawIOBase):
         self._file: BinaryIO = path.open('rb')
         self._stream = zlib.decompressobj(_GZIP)
         self._ready = memoryview(b'')
+        self._line = 0
         self.problem = ''
 
     @property
@@ -71,7 +74,13 @@ class Lines(io.RawIOBase):
                 break
             if self._stream.eof:
                 self._stream = zlib.decompressobj(_GZIP)
-            self._ready = memoryview(self._decompressed(data))
+            found = self._decompressed(data)
+            after = len(found) - 1 - found.rfind(b'\n')
+            self._line = after + (self._line if after == len(found) else 0)
+            if self._line > _LONGEST:
+                self.problem = f'it holds a line of more than {_LONGEST} bytes'
+                found = found[:len(found) - after]
+            self._ready = memoryview(found)
         taken = min(len(buffer), len(self._ready))
         buffer[:taken] = self._ready[:taken]
         self._ready = self._ready[taken:]

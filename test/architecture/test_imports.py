@@ -186,6 +186,23 @@ def test_the_ros_edge_cannot_be_imported_without_ros():
     assert ended.returncode == 1 and 'no ROS here: rclpy' in ended.stderr
 
 
+@pytest.mark.parametrize('node', ['evaluator_node', 'monitor_node'])
+def test_a_node_without_ros_says_what_is_missing_and_does_not_fail_a_trial(node):
+    program = f'sys.exit(importlib.import_module("safety_scenarios.cli.nodes").{node}())'
+    ended = subprocess.run([sys.executable, '-c', f'{WITHOUT_ROS}\n{program}'],
+                           capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 2 and 'Traceback' not in ended.stderr
+    assert ended.stderr.startswith(f'error: {node} of safety_scenarios needs ')
+    assert 'source your ROS installation' in ended.stderr
+
+
+def test_each_node_that_is_installed_has_a_program():
+    from safety_scenarios.cli import nodes
+    for path in (ROOT / 'ros' / 'nodes').glob('*_node.py'):
+        assert callable(getattr(nodes, path.stem))
+    assert not hasattr(nodes, 'node_program') and not hasattr(nodes, 'other_node')
+
+
 @pytest.mark.slow
 def test_a_campaign_over_loopback_needs_no_ros(tmp_path):
     folder = tmp_path / 'run'

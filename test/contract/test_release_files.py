@@ -4,6 +4,7 @@
 """What a release has beside the package says what the package is."""
 
 import ast
+from importlib import import_module
 import os
 from pathlib import Path
 import re
@@ -98,7 +99,7 @@ def test_every_entry_point_names_what_exists(monkeypatch):
         path = ROOT.joinpath(*module.split('.')).with_suffix('.py')
         assert path.is_file(), line
         defined = {getattr(node, 'name', '') for node in ast.parse(path.read_text()).body}
-        assert not name or name in defined, line
+        assert not name or name in defined or hasattr(import_module(module), name), line
 
 
 def test_pytest_starts_beside_the_plug_ins_of_a_sourced_ros(tmp_path):

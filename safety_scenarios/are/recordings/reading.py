@@ -237,8 +237,8 @@ def are_recordings(target: Path) -> bool:
     """Return whether a target is a file, or a folder with such files, and not of a campaign."""
     if not target.is_dir():
         return True
-    if any(target.glob('*/settings.json')):
-        return False  # a folder of campaigns
+    if any((*target.glob('*/settings.json'), *target.glob('*/*/settings.json'))):
+        return False  # a folder of campaigns, or of a monitor
     return not any((target / name).exists() for name in _OF_CAMPAIGN) and any(
         name.lower().endswith(SUFFIXES) for _, _, names in os.walk(target) for name in names)
 

@@ -33,7 +33,7 @@ from safety_scenarios.campaign.folder.folder import (
     settings_of,
     TRIALS,
 )
-from safety_scenarios.errors import in_words, SettingsError
+from safety_scenarios.errors import in_words, seen_on_one_line, SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
@@ -65,13 +65,13 @@ def verify(folder: Path) -> Sequence[str]:
              if path.is_symlink()]
     changed = {name for name in known.keys() & found.keys() if known[name] != found[name]}
     missing, new = known.keys() - found.keys(), found.keys() - known.keys()
-    return [*(f'{name}: is a symbolic link, so that what it holds is not in this folder'
-              for name in links),
-            *(f'{name}: changed{_break_in(folder, name)}' for name in sorted(changed)
-              if not _is_of_any(name, changed)),
-            *(f'{name}: missing' for name in sorted(missing) if not _is_of_any(name, missing)),
-            *(f'{name}: not of this campaign' for name in sorted(new)
-              if not _is_of_any(name, new))]
+    return [seen_on_one_line(text) for text in (  # a name of a file may look like a verdict
+        *(f'{name}: is a symbolic link, so that what it holds is not in this folder'
+          for name in links),
+        *(f'{name}: changed{_break_in(folder, name)}' for name in sorted(changed)
+          if not _is_of_any(name, changed)),
+        *(f'{name}: missing' for name in sorted(missing) if not _is_of_any(name, missing)),
+        *(f'{name}: not of this campaign' for name in sorted(new) if not _is_of_any(name, new)))]
 
 
 def _is_of_any(name: str, journals: Container[str]) -> bool:
@@ -154,7 +154,7 @@ class Flaw:
     """The trial that cannot pass by it; None: no trial of the campaign alone."""
 
     def __str__(self) -> str:
-        return f'{self.place}: {self.message}'
+        return seen_on_one_line(f'{self.place}: {self.message}')
 
 
 @dataclass(frozen=True)

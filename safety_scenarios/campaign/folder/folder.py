@@ -361,7 +361,8 @@ class Settings:
 
 def no_campaign(folder: Path) -> SettingsError:
     """Return that a folder is not that of a campaign, with those in it that are."""
-    inside = sorted(path.parent for path in folder.glob(f'*/{SETTINGS}'))
+    inside = sorted(path.parent for levels in ('*', '*/*')
+                    for path in folder.glob(f'{levels}/{SETTINGS}'))
     if not inside:
         return SettingsError(f'{folder}: got no campaign in it (no {SETTINGS}), expected one. '
                              f'Name the folder of a campaign')

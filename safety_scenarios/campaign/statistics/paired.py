@@ -170,10 +170,13 @@ def median_over_clusters(clusters: Sequence[Sequence[Pair]], unit: str,
     low, high = order_ranks(m, 0.5, (1.0 - confidence) / 2.0)
     value = middle([(0.0, each) if math.isfinite(each) else (0.0, None) if each > 0.0
                     else (None, 0.0) for each in found]) if m else math.inf
+    lacking = '' if math.isfinite(value) else 'no pair of reactions was measured; ' if not m else \
+        'in half of the scenarios or more, only one of the two reacted in half of the pairs or '\
+        'more; '
     return Estimate(
-        value=value if math.isfinite(value) else None, low=at_rank(found, low),
-        high=at_rank(found, high), n=m, unit=unit, confidence=confidence,
-        method='median over scenarios of their median differences: order statistics, two-sided')
+        value=None if lacking else value, low=at_rank(found, low), high=at_rank(found, high),
+        n=m, unit=unit, confidence=confidence, method=f'{lacking}median over scenarios of their '
+        f'median differences: order statistics, two-sided')
 
 
 def _differences(pairs: Sequence[Pair]) -> list[float]:

@@ -63,7 +63,8 @@ _ROUNDED_RAD = 1e-3
 def _as_tuples(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(_as_tuples(one) for one in value)
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 2 ** 1023 else value
 
 
 Listed = Annotated[Numbers, BeforeValidator(_as_tuples)]

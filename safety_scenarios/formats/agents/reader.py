@@ -254,6 +254,8 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
     if reading.problems:
         return  # what one of the two does not say the other cannot be held against
     side, bindings, beside = found or (remarks, Bindings(version=1), None)
+    if found is not None:
+        remarks.document.beside = side.document
     block = _block(file, bindings, remarks, side, resolve)
     if not reading.problems:
         _told_in_full(block, remarks)

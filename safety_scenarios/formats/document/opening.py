@@ -175,6 +175,20 @@ def raw_of(path: str) -> bytes | Problem:
                                    f'{most}. Make the file smaller')
 
 
+def bytes_of(path: Path, most: int = 1 << 26) -> bytes:
+    """
+    Return the bytes of a file, which may be a pipe; a device such as /dev/zero has no end.
+
+    :raises OSError: it cannot be read
+    :raises ValueError: it holds more
+    """
+    with path.open('rb') as file:
+        found = file.read(most + 1)
+    if len(found) > most:
+        raise ValueError(f'got more than {most} bytes, expected at most that many')
+    return found
+
+
 def unreadable(path: str, error: OSError) -> Problem:
     """Return what to say of a file or folder that cannot be opened, and of a link to nothing."""
     if not os.path.islink(path):

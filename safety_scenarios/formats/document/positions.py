@@ -63,6 +63,7 @@ class Document:
         self.path = path
         self.data: Any = None
         self.problems: list[Problem] = []
+        self.beside: Document | None = None
         self._places: dict[Path, Place] = {}
         self._keys: dict[Path, Place] = {}
         self._nodes = 0
@@ -95,8 +96,13 @@ class Document:
         """
         Return a problem at a field path; a missing field gets its parent's place.
 
+        What only the file beside it has, such as bindings, is told of that.
+
         :param at_key: point at the key and not at its value
         """
+        if self.beside is not None and path[:1] not in self._places:
+            if path[:1] in self.beside._places:
+                return self.beside.problem(path, message, at_key, code)
         place = next((self._places[path[:length]] for length in range(len(path), -1, -1)
                       if path[:length] in self._places), (1, 1))
         if at_key:

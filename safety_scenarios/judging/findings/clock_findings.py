@@ -24,7 +24,8 @@ _GIVEN_NS = 20_000_000
 _GIVEN_SHARE = 0.1
 """The same of a long reaction, as much as the factor may be off; either is part of the
 uncertainty."""
-_ADVICE = 'Set clock.rtf_min and clock.rtf_max, or judge by clock.latency_clock=steady'
+_ADVICE = ('Let the simulator keep real time, or run trials with another clock.rtf_min and '
+           'clock.rtf_max, or with clock.latency_clock=steady')
 _ALONE_ADVICE = 'Lower the load of the host, or go without clock.lockstep'
 UNEVEN = frozenset((
     '/clock runs evenly', 'simulated time runs evenly', 'real-time factor in range',

@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import Problem, refused, SettingsError
+from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.scenario.invariant import Cost, Judgement, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.verdict import Estimate
@@ -84,8 +85,8 @@ def read_labelled(path: Path) -> Sequence[LabelledItem]:
     :raises SettingsError: every problem of the file, with its line
     """
     try:
-        lines = path.read_text(encoding='utf-8').split('\n')
-    except (OSError, UnicodeDecodeError) as error:
+        lines = bytes_of(path).decode('utf-8').split('\n')
+    except (OSError, ValueError) as error:
         raise SettingsError(f'{path}: cannot be read: {error}. Name a JSON Lines file in UTF-8') \
             from error
     items: dict[str, LabelledItem] = {}

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator, ValidationError
 from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.scenario.json_text import each_key_once
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.studies.designs.claim import read_claim
@@ -146,10 +147,7 @@ def read_lock(path: Path) -> Lock:
     :raises InputError: it cannot be read, or was changed
     """
     try:
-        data = path.read_bytes()
-        if len(data) > _MOST_BYTES:
-            raise ValueError(f'{len(data)} bytes, expected at most {_MOST_BYTES}')
-        found = Lock.model_validate_json(each_key_once(data))
+        found = Lock.model_validate_json(each_key_once(bytes_of(path, _MOST_BYTES)))
     except (OSError, ValidationError, ValueError) as error:
         raise InputError(f'{path}: cannot be read as a lock: {in_words(error):.300}. Lock the '
                          f'design with safety-scenarios plan --lock FILE') from None

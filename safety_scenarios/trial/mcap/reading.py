@@ -137,8 +137,7 @@ class Reading:
             raise TraceError(f'{path}: got no plan of a trial on {TRIAL}, expected one. Was it '
                              f'recorded by this package?')
         if not (self._is_whole or partial):
-            raise TraceError(f'{path}: the recording of a trial has no end. To take what there '
-                             f'is, read it as partial')
+            raise TraceError(f'{path}: the recording of a trial has no end. Run campaign repair')
 
     def all_events(self) -> tuple[Event, ...]:
         """Return every event; when the end is missing, with a fault that says so."""
@@ -245,8 +244,8 @@ def records_of(stream: Any, partial: bool) -> Iterator[records.McapRecord]:
         except (EndOfFile, struct.error):
             if partial:
                 return
-            raise TraceError('the file is unfinished, as after a crash. To take what there is, '
-                             'read it as partial') from None
+            raise TraceError('the file is unfinished, as after a crash. Record it again, or take '
+                             'what there is by mcap recover') from None
         except Exception as error:  # whatever a damaged file makes the libraries raise
             raise TraceError(f'the file is damaged: {in_words(error):.200}') \
                 from error

@@ -179,6 +179,16 @@ def test_what_lies_elsewhere_is_not_in_the_folder(run, name, tmp_path, capsys):
     assert f'{name}: is a symbolic link' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize('command', ['campaign verify', 'evaluate', 'campaign trials'])
+def test_a_name_of_a_file_writes_no_line_of_its_own(run, command, tmp_path, capsys):
+    path = tmp_path / 'run'
+    shutil.copytree(run, path)
+    (path / 'traces' / 'a\nPASS  all is well\n').write_text('', encoding='utf-8')
+    assert main([*command.split(), str(path)]) in (1, 3)
+    shown = capsys.readouterr()
+    assert not any(line.startswith('PASS  all') for line in (shown.out + shown.err).splitlines())
+
+
 def test_what_changed_while_it_was_judged_is_compared_with_nothing(run, tmp_path, capsys):
     def change(data):
         data['sut']['changed'] = ['policy.pt: changed during the campaign']

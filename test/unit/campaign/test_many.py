@@ -247,3 +247,16 @@ def test_a_folder_of_campaigns_names_those_in_it(command, runs, capsys):
     assert main([*command.split(), str(runs)]) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert 'got a folder of 4 campaigns' in line and str(runs / 'passed') in line
+
+
+@pytest.mark.parametrize('command', ['show', 'evaluate', 'campaign verify'])
+def test_the_folder_of_a_monitor_names_the_campaigns_of_its_findings(command, runs, tmp_path,
+                                                                     capsys):
+    folder = tmp_path / 'monitor'
+    kept = folder / 'findings' / '0001.silent'
+    shutil.copytree(runs / 'passed', kept)
+    (folder / 'findings.jsonl').write_text('{"check": "silent"}\n', encoding='utf-8')
+    (folder / 'monitor.json').write_text('{"findings": 1}', encoding='utf-8')
+    assert main([*command.split(), str(folder)]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.endswith(f'expected one campaign. Name {kept}')

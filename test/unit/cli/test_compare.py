@@ -98,7 +98,7 @@ def test_the_comparison_is_written_as_json(runs, gate, tmp_path, capsys):
     whole.pop('gate')
     assert json.loads(shown.out) == {**whole, 'exit_code': code} and code == 0
     assert '8 pairs of trials' in shown.err
-    assert compared(capsys, *folders, '--json', str(tmp_path / 'no' / 'c.json'))[0] == 2
+    assert compared(capsys, *folders, '--json', str(file / 'c.json'))[0] == 2
 
 
 def test_pairs_that_are_all_undecided_compare_nothing(runs, gate, tmp_path, capsys):

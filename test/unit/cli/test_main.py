@@ -81,8 +81,36 @@ def test_wrong_usage_ends_with_2_and_no_traceback(arguments, capsys):
 def test_an_unknown_link_is_told_with_the_known_ones(capsys):
     assert main(['run', 'SCN-C-101', '--link', 'lopback']) == 2
     said = capsys.readouterr().err
-    assert "got 'lopback', expected one of the links: loopback, ros, simulated. Did you mean " \
-        "'loopback'?" in ' '.join(said.split())
+    assert "link: got 'lopback', expected one of the links: loopback, ros, simulated. Did you " \
+        "mean 'loopback'?" in ' '.join(said.split())
+    assert main(['run', 'SCN-C-101', '--link', 'loopback', '--record', 'mcapp']) == 2
+    assert "record: got 'mcapp', expected one of the traces" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('option', ['profile', 'junit', 'model', 'shard'])
+def test_an_empty_variable_of_a_shell_is_no_option_that_was_left_out(option, tmp_path, capsys):
+    """``--profile "$PROFILE"`` would else judge another robot, and pass."""
+    assert main(['run', 'SCN-C-101', '--link', 'loopback', f'--{option}', '', '--output',
+                 str(tmp_path / 'run')]) == 2
+    assert f'--{option}: got an empty text, expected a value' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('command', [
+    'report FOLDER --kill-matrix', 'campaign coverage FOLDER --requirements',
+    'scenario validate SCN-C-101 --calibration', 'suite verify', 'selftest judge'])
+def test_a_file_without_an_end_is_not_read_to_its_end(command, tmp_path, capsys):
+    words = command.replace('FOLDER', str(tmp_path)).split()
+    assert main([*words, '/dev/zero']) == 2
+    assert 'got more than ' in capsys.readouterr().err
+
+
+def test_a_lack_of_memory_is_told_and_no_fault_of_the_program(monkeypatch, capsys):
+    def full(*_):
+        raise MemoryError
+    monkeypatch.setattr('safety_scenarios.cli.main.command_at', full)
+    assert main(['scenario', 'list']) == 3
+    said = capsys.readouterr().err
+    assert 'there is not enough memory' in said and 'report it' not in said
 
 
 @pytest.mark.parametrize(('arguments', 'told'), [

@@ -164,3 +164,10 @@ def test_a_problem_says_line_and_column(tmp_path):
 def test_a_target_that_names_nothing_is_an_input_error(target):
     with pytest.raises(InputError):
         load_scenarios([target])
+
+
+@pytest.mark.parametrize('tag', ['per\u200bson', 'a\nb', '\u3164', '\u202eabc'])
+def test_a_tag_in_which_not_everything_is_seen_is_refused(tag, tmp_path):
+    """``--tag person`` would leave the scenario out, and nobody could see why."""
+    with pytest.raises(ScenarioError, match=r'tags\[1\]: got '):
+        loaded(tmp_path, plain(tags=['arm', tag]))

@@ -241,7 +241,7 @@ def test_no_text_of_a_file_reaches_the_terminal_as_a_command(command, tmp_path, 
     text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
     text = text.replace('description: A person steps ahead of a cart that is on its way.',
                         f'description: "{hurts}"').replace('expected_action: Stop.', (
-                            f'expected_action: "{hurts}"\n"{hurts}": 1\ntags: ["{hurts}"]'))
+                            f'expected_action: "{hurts}"\n"{hurts}": 1'))
     path.write_text(text.replace('{L229: it is odd by another idea}', (
         f'{{"{hurts}": 1}}\n  variant_of: "{hurts}"')), encoding='utf-8')
     assert main(['scenario', command, str(path)]) == 0

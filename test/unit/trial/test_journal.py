@@ -17,6 +17,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.trial.gzip_lines import read_gzip
 from safety_scenarios.trial.journal import FLUSH_S, Journal, read_journal, unfinished
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
@@ -260,3 +261,14 @@ def test_an_event_that_cannot_be_written_is_told(tmp_path):
     journal.add(mark('x', 0.0).model_copy(update={'text': object()}))
     with pytest.raises(TraceError, match='cannot be written'):
         journal.close(found)
+
+
+def test_a_line_that_unpacks_to_more_than_any_event_ends_the_reading(tmp_path, monkeypatch):
+    monkeypatch.setattr('safety_scenarios.trial.gzip_lines._LONGEST', 1 << 20)
+    path = tmp_path / 'bomb.gz'
+    path.write_bytes(gzip.compress(b'{}\n' + bytes(1 << 27)))
+    found, problem = read_gzip(path)
+    assert found.startswith(b'{}\n') and len(found) < 1 << 26
+    assert problem == 'it holds a line of more than 1048576 bytes'
+    path.write_bytes(gzip.compress((bytes(1 << 19) + b'\n') * 8))
+    assert read_gzip(path) == ((bytes(1 << 19) + b'\n') * 8, '')

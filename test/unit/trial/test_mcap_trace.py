@@ -451,7 +451,7 @@ def test_a_killed_process_leaves_all_but_its_last_second_and_no_verdict(tmp_path
                             Path(__file__).parents[2]], timeout=60, check=False)
     assert ended.returncode == -signal.SIGKILL
     found = record(reacting(150))
-    with pytest.raises(TraceError, match='unfinished, as after a crash. To take what there is'):
+    with pytest.raises(TraceError, match='unfinished, as after a crash. Record it again'):
         read(tmp_path / 'r')
     *events, last = read(tmp_path / 'r', partial=True).events
     assert tuple(events) == found.events[:len(events)]

@@ -141,6 +141,11 @@ def test_the_median_over_clusters_and_its_ranks(differences, value, low, high):
 def test_a_difference_is_infinite_where_one_reaction_is_missing(pairs, value, low, high):
     found = median_over_clusters([[pair] for pair in pairs], 'ms')
     assert (found.value, found.low, found.high) == (value, low, high)
+    assert ('only one of the two reacted' in found.method) is (value is None)
+
+
+def test_no_reaction_of_both_is_no_difference_and_the_reason_is_told():
+    assert median_over_clusters([[]], 'ms').method.startswith('no pair of reactions was measured')
 
 
 @for_each('call', [

@@ -57,6 +57,7 @@ def test_what_can_be_meant_is_read(part):
     ({**PERSON, 'dtype': 'uint8'}, 'got dtype uint8 without clip'),
     ({**SCAN, 'unit': 'mm', 'clip': [0.0, 10_000.0], 'dtype': 'uint8'}, 'does not fit'),
     ({**SCAN, 'mean': 5.0, 'dtype': 'uint8'}, 'does not fit'),
+    ({**SCAN, 'clip': 10 ** 400}, 'clip'), ({**SCAN, 'std': 10 ** 400}, 'std'),
     ({**IMAGE, 'mean': 128.0}, 'does not fit')], ids=str)
 def test_what_cannot_be_meant_is_refused(part, why):
     if why is None:

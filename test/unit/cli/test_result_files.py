@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a command has written is gone when the next one fails: an old file would look like new."""
+
+import json
+
+from cases import for_each
+import pytest
+from safety_scenarios.cli.main import main
+from safety_scenarios.reports.traceability import coverage_csv
+
+OLD = {
+    'json': json.dumps({'first': 'a', 'exit_code': 0}, indent=2),
+    'csv': 'file,line,scenario_id,verdict\n',
+    'labels': coverage_csv([]),
+    'matrix': json.dumps({'seeds': [0]}, indent=2),
+    'calibration': json.dumps({'method': 'x'}, indent=2)}
+FAILING = (
+    ('json', ['compare', 'nowhere', 'nowhere', '--json', 'FILE']),
+    ('json', ['compare', 'nowhere', '--json=FILE', '--margin', '5 apples']),
+    ('csv', ['scenario', 'grade', 'nowhere.jsonl', '--scenarios', 'SCN-C-101', '--csv', 'FILE']),
+    ('labels', ['campaign', 'coverage', 'nowhere', '--output', 'FILE']),
+    ('matrix', ['selftest', 'checks', 'nowhere', '--json', 'FILE']),
+    ('calibration', ['selftest', 'calibrate', '--set', 'no=1', '--json', 'FILE']))
+
+
+@for_each(('old', 'words'), FAILING)
+def test_an_old_result_goes_before_the_command_that_fails(old, words, tmp_path):
+    file = tmp_path / 'result'
+    file.write_text(OLD[old], encoding='utf-8')
+    assert main([word.replace('FILE', str(file)) for word in words]) == 2
+    assert not file.exists()
+
+
+@for_each(('old', 'words'), FAILING)
+def test_a_file_of_somebody_else_stays(old, words, tmp_path):
+    file = tmp_path / 'result'
+    file.write_text('id: mine\n', encoding='utf-8')
+    assert main([word.replace('FILE', str(file)) for word in words]) == 2
+    assert file.read_text(encoding='utf-8') == 'id: mine\n'
+
+
+@for_each(('options', 'left'), [
+    ([], ['results.sarif']), (['--format', 'sarif'], ['trials.csv']),
+    (['--for=sarif', '--format', 'csv'], []), (['--format', 'oscal'],
+                                               ['results.sarif', 'trials.csv'])])
+def test_an_export_that_fails_leaves_no_old_file_of_its_formats(options, left, tmp_path):
+    for name in ('results.sarif', 'trials.csv'):
+        (tmp_path / name).write_text('old', encoding='utf-8')
+    assert main(['export', str(tmp_path / 'nowhere'), *options, '--output', str(tmp_path)]) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == left
+
+
+@pytest.mark.parametrize('flag', ['-h', '--help'])
+def test_who_asks_for_help_keeps_what_is_there(flag, tmp_path, capsys):
+    junit, file = tmp_path / 'junit.xml', tmp_path / 'old.json'
+    junit.write_text('<testsuites name="x"/>', encoding='utf-8')
+    file.write_text(OLD['json'], encoding='utf-8')
+    assert main(['run', flag, '--junit', str(junit)]) == 0
+    assert main(['compare', flag, '--json', str(file)]) == 0
+    assert junit.read_text(encoding='utf-8') == '<testsuites name="x"/>' and file.exists()
+
+
+def test_a_junit_file_is_withdrawn_however_it_is_named(tmp_path, capsys):
+    for words in (['--junit', 'FILE'], ['--junit=FILE'], ['--set', 'junit=FILE'],
+                  ['--set=junit=FILE']):
+        junit = tmp_path / 'junit.xml'
+        junit.write_text('<testsuites name="x"/>', encoding='utf-8')
+        options = [one.replace('FILE', str(junit)) for one in words]
+        assert main(['run', 'SCN-C-101', '--trials', '0', *options]) == 2
+        assert 'ended with an error' in junit.read_text(encoding='utf-8')
+
+
+def test_a_result_that_cannot_be_written_is_told_with_its_option(tmp_path, capsys):
+    (tmp_path / 'file').write_text('', encoding='utf-8')
+    assert main(['selftest', 'checks', 'SCN-C-101', '--seeds', '1', '--chance-trials', '0',
+                 '--json', str(tmp_path / 'file' / 'matrix.json')]) == 2
+    assert 'error: --json: ' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('words', [
+    'evaluate RUN --output RUN/new', 'compare RUN RUN --json RUN/c.json',
+    'run SCN-C-101 --output RUN/traces/more', 'campaign coverage RUN --output RUN/a.csv',
+    'scenario grade RUN --scenarios SCN-C-101 --csv RUN/../RUN/g.csv',
+    'selftest checks SCN-C-101 --json RUN/m.json', 'suite table RUN --output RUN/t.html'])
+def test_nothing_is_written_into_the_folder_of_a_campaign(words, tmp_path, capsys):
+    """It would no longer be as its campaign left it, and nothing of it could be a PASS."""
+    for name in ('settings.json', 'trials.jsonl'):
+        (tmp_path / 'RUN').mkdir(exist_ok=True)
+        (tmp_path / 'RUN' / name).write_text('{}', encoding='utf-8')
+    assert main([word.replace('RUN', str(tmp_path / 'RUN')) if 'RUN' in word else word
+                 for word in words.split()]) == 2
+    assert "which is in the campaign's own folder" in capsys.readouterr().err
+    assert len(list((tmp_path / 'RUN').iterdir())) == 2
