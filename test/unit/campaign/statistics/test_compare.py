@@ -51,6 +51,17 @@ def test_a_hundred_trials_of_one_scenario_are_one_scenario():
     assert alone.p == pytest.approx(2.0 * 0.5**100)
 
 
+@pytest.mark.parametrize(('pairs', 'lost', 'code'), [
+    (2, 2, 3), (5, 5, 3), (5, 4, 0), (6, 6, 1)])
+def test_a_scenario_that_always_fails_now_is_no_equal_controller_however_few_its_pairs(
+        pairs, lost, code):
+    others = [one for one in campaign(17, pairs) if one.scenario_id != 'S0']
+    found = compare(campaign(17, pairs), campaign(1, pairs, failed=lost) + others)
+    assert found.regression_code == code
+    assert any(f'fails in each of {pairs} pairs of S0' in one
+               for one in found.doubts) == (code == 3)
+
+
 @pytest.mark.parametrize(('scenarios', 'p'), [(1, 1.0), (5, 0.0625), (6, 0.03125)])
 def test_a_hundred_trials_that_came_out_alike_are_one(scenarios, p):
     """Two deterministic controllers: repeats make no difference significant, and none is lost."""
