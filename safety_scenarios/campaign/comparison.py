@@ -58,6 +58,12 @@ class NonInferiority(Noun):
     undecided: int
     """Pairs of which a trial is INCONCLUSIVE or ERROR."""
 
+    @property
+    def no_number(self) -> str:
+        """Return why the estimate has no value; empty where it has one."""
+        return '' if self.estimate.value is not None else \
+            'in the median pair a reaction is missing' if self.estimate.n else 'no pair'
+
 
 class Comparison(Noun):
     """
