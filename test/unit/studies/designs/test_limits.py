@@ -3,6 +3,7 @@
 
 """Limits of acceptance hold, are broken, or cannot be determined; what is undecided helps none."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -142,6 +143,13 @@ def test_a_scenario_that_was_left_out_holds_nothing():
     for figure in ('failures', 'more_failures', 'regression'):
         limit = Limit(figure=figure, at_most=0.0 if figure == 'regression' else 0.05)
         assert answer(limit, made(first), made(second, first)) == 'cannot be determined'
+
+
+def test_one_shard_of_a_campaign_holds_nothing():
+    limit = Limit(figure='failures', by='trials', at_most=0.0)
+    whole = made(campaign(1, 100))
+    shard = replace(whole, summary=whole.summary.model_copy(update={'shard': '1/2'}))
+    assert [answer(limit, one) for one in (whole, shard)] == ['holds', 'cannot be said']
 
 
 def test_scenarios_and_tags_and_each_scenario_by_itself():
