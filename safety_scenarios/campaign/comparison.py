@@ -53,8 +53,8 @@ class NonInferiority(Noun):
     estimate: Estimate
     """Second less first, of the decided pairs; of reactions the median difference."""
     bounds: Estimate
-    """The same interval, whatever the undecided trials would have come to: its upper end decides
-    about ``accepted``."""
+    """The same interval, whatever the undecided trials would have come to, and of reactions wider
+    by the uncertainties of both: its upper end decides about ``accepted``."""
     undecided: int
     """Pairs of which a trial is INCONCLUSIVE or ERROR."""
 

@@ -36,6 +36,13 @@ def campaign(scenarios: int, trials: int, *, failed: int = 0,
             for scenario in range(scenarios) for index in range(trials)]
 
 
+def measured_within(results: list[TrialResult], uncertainty_ms: float) -> list[TrialResult]:
+    """Return the trials that have a latency, with another uncertainty of it."""
+    return [one.model_copy(update={'latency': one.latency.model_copy(update={
+        'reaction': one.latency.reaction.model_copy(update={
+            'uncertainty_ns': ns(uncertainty_ms)})})}) for one in results if one.latency]
+
+
 def alike(scenarios: int, trials: int, **changes: object) -> list[TrialResult]:
     """Return the same of a controller whose trials all come out alike."""
     return [one.model_copy(update={'duration_ms': 1000.0})
@@ -188,11 +195,8 @@ def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
     (400.0, 0.0, 1), (400.0, 11.75, 1), (110.0, 11.75, 0), (100.0, 0.0, 0), (40.0, 0.0, 0)])
 def test_a_later_reaction_in_one_scenario_is_a_regression_if_it_can_be_measured(
         after_ms, uncertainty_ms, code):
-    found = compare(*(
-        [one.model_copy(update={'latency': one.latency.model_copy(update={
-            'reaction': one.latency.reaction.model_copy(update={
-                'uncertainty_ns': ns(uncertainty_ms)})})}) for one in mine if one.latency]
-        for mine in (campaign(1, 20), campaign(1, 20, after_ms=after_ms))))
+    found = compare(*(measured_within(mine, uncertainty_ms) for mine in (
+        campaign(1, 20), campaign(1, 20, after_ms=after_ms))))
     assert found.regression_code == code
     assert [text.partition(',')[0] for text in found.regressions] == (
         ['reacts later in S0: 20 of 20 pairs against 0'] if code else [])

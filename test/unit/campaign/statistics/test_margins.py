@@ -12,7 +12,7 @@ from safety_scenarios.campaign.statistics.compare import Arm, compare, compare_a
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson, zero_failure_n
 from unit.campaign.statistics.planted import planted
-from unit.campaign.statistics.test_compare import campaign
+from unit.campaign.statistics.test_compare import campaign, measured_within
 
 
 def held(first, second, limit=0.05, figure='failures', **more):
@@ -66,6 +66,17 @@ def test_a_reaction_that_came_in_neither_makes_no_later_one_acceptable():
     assert (found.answer, found.estimate.value, found.estimate.n) == ('shown worse', 300.0, 20)
     none = held(neither, neither, 50.0, 'reaction')
     assert (none.answer, none.why) == ('not shown', 'no pair of trials tells')
+
+
+@for_each(('after_ms', 'uncertainty_ms', 'answer'), [
+    (140.0, 5.0, 'accepted'), (140.0, 5.1, 'not shown'),
+    (160.0, 4.9, 'shown worse'), (160.0, 5.0, 'not shown')])
+def test_a_difference_as_near_to_the_margin_as_its_uncertainty_is_not_shown(
+        after_ms, uncertainty_ms, answer):
+    found = held(*(measured_within(campaign(1, 20, after_ms=each), uncertainty_ms)
+                   for each in (100.0, after_ms)), 50.0, 'reaction')
+    assert found.answer == answer
+    assert ('both measurements are uncertain' in found.why) == (answer == 'not shown')
 
 
 def test_a_reaction_that_only_the_second_has_is_not_later():
