@@ -106,8 +106,8 @@ class Comparison(Noun):
     latency_scenarios: int
     """Scenarios with such a pair."""
     latency_p: float
-    """Sign-flip test over scenarios of how many pairs are later, a missing reaction being later
-    than any number; two-sided, exact."""
+    """Sign-flip test over scenarios of how many pairs are later by more than both uncertainties, a
+    missing reaction being later than any number; two-sided, exact."""
     median_difference_ms: Estimate
     """Median over scenarios of the median difference in each."""
     latency_d: Estimate

@@ -234,3 +234,11 @@ def test_a_gate_that_no_result_could_fail_is_never_green(scenarios, trials, code
 def test_nothing_in_common_is_refused():
     with pytest.raises(SettingsError, match='without a common trial'):
         compare(campaign(1, 1), [trial('PASS', 1.0, 'other', 0)])
+
+
+@for_each(('after_ms', 'code'), [(110.0, 0), (111.0, 1)])
+def test_a_later_reaction_over_scenarios_is_a_regression_only_beyond_both_uncertainties(
+        after_ms, code):
+    found = compare(*(measured_within(campaign(8, 2, after_ms=each), 5.0)
+                      for each in (100.0, after_ms)))
+    assert (found.regression_code, found.latency_p < 0.05) == (code, code == 1)
