@@ -319,8 +319,10 @@ class _Held:
             return 'broken', (
                 f'{measured[0].count(None)} of {len(due)} without a reaction' if low.low is None
                 else f'at least {figures_down(low.low - bound_ms, 4)} ms, n={low.n}'), ''
-        return 'cannot be determined', '' if high.high is None else \
-            f'at most {figures_up(high.high, 4)} ms, n={high.n}', high.method
+        if high.high is None:
+            return 'cannot be determined', '', high.method
+        return 'cannot be determined', f'at most {figures_up(high.high, 4)} ms, n={high.n}', \
+            'the bound is above the limit: run more trials'
 
     def _difference(self) -> tuple[LimitAnswer, str, str]:
         limit = self._limit

@@ -149,7 +149,7 @@ def test_one_shard_of_a_campaign_holds_nothing():
     limit = Limit(figure='failures', by='trials', at_most=0.0)
     whole = made(campaign(1, 100))
     shard = replace(whole, summary=whole.summary.model_copy(update={'shard': '1/2'}))
-    assert [answer(limit, one) for one in (whole, shard)] == ['holds', 'cannot be said']
+    assert [answer(limit, one) for one in (whole, shard)] == ['holds', 'cannot be determined']
 
 
 def test_scenarios_and_tags_and_each_scenario_by_itself():
