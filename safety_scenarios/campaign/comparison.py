@@ -53,10 +53,16 @@ class NonInferiority(Noun):
     estimate: Estimate
     """Second less first, of the decided pairs; of reactions the median difference."""
     bounds: Estimate
-    """The same interval, whatever the undecided trials would have come to: its upper end decides
-    about ``accepted``."""
+    """The same interval, whatever the undecided trials would have come to, and of reactions wider
+    by the uncertainties of both: its upper end decides about ``accepted``."""
     undecided: int
     """Pairs of which a trial is INCONCLUSIVE or ERROR."""
+
+    @property
+    def no_number(self) -> str:
+        """Return why the estimate has no value; empty where it has one."""
+        return '' if self.estimate.value is not None else \
+            'in the median pair a reaction is missing' if self.estimate.n else 'no pair'
 
 
 class Comparison(Noun):
@@ -100,8 +106,8 @@ class Comparison(Noun):
     latency_scenarios: int
     """Scenarios with such a pair."""
     latency_p: float
-    """Sign-flip test over scenarios of how many pairs are later, a missing reaction being later
-    than any number; two-sided, exact."""
+    """Sign-flip test over scenarios of how many pairs are later by more than both uncertainties, a
+    missing reaction being later than any number; two-sided, exact."""
     median_difference_ms: Estimate
     """Median over scenarios of the median difference in each."""
     latency_d: Estimate

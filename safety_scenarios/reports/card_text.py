@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.markup import escape
 from rich.table import Table
-from safety_scenarios.scenario.rounding import figures_down, figures_up
+from safety_scenarios.scenario.rounding import ends
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.suites.card import Card, LevelFigures
 from safety_scenarios.suites.protocol import Decision
@@ -25,9 +25,7 @@ def rate_text(rate: Rate) -> str:
 
 def interval(estimate: Estimate, scale: float = 1.0) -> str:
     """Return the ends of an interval."""
-    low, high = (UNKNOWN if end is None else rounded(end * scale, 3) for end, rounded in (
-        (estimate.low, figures_down), (estimate.high, figures_up)))
-    return f'[{low}, {high}]'
+    return f'[{ends(estimate.low, estimate.high, scale, (UNKNOWN, UNKNOWN))}]'
 
 
 def estimate_text(estimate: Estimate, unit: str, scale: float = 1.0) -> str:

@@ -112,9 +112,9 @@ def comparison_table(found: Comparison, first: str, second: str) -> Table:
 
 def _margin_row(found: NonInferiority) -> tuple[str, str, str]:
     what = f'at most {margin_text(found)}, in these scenarios'
-    ends = 'no number' if found.estimate.value is None else with_interval(found.estimate)
+    ends = found.no_number or with_interval(found.estimate)
     if found.bounds != found.estimate and found.bounds.value is not None:
-        ends += f', with the undecided {with_interval(found.bounds).partition(" ")[2]}'
+        ends += f', at worst {with_interval(found.bounds).partition(" ")[2]}'
     why = f' ({found.why})' if found.why else ''
     return what, f'{found.answer}: {ends} at {found.estimate.confidence:.4g}{why}', ''
 

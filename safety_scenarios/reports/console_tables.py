@@ -15,7 +15,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.scenario.invariant import Cost
 from safety_scenarios.scenario.measuring import Calibration, METHODS
-from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_up
+from safety_scenarios.scenario.rounding import ends, percent_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.selftest.kill_matrix import (
     Cell,
@@ -130,19 +130,17 @@ def mean_text(estimate: Estimate) -> str:
     """Return a number with its interval, unit and n."""
     if estimate.value is None:
         return 'unknown'
-    ends = '' if estimate.low is None and estimate.high is None else ' [' + ', '.join(
-        'unbounded' if end is None else rounded(end, 3)
-        for end, rounded in ((estimate.low, figures_down), (estimate.high, figures_up))) + ']'
-    return f'{estimate.value:.3g}{ends} {estimate.unit} n={estimate.n}'
+    interval = '' if estimate.low is None and estimate.high is None else \
+        f' [{ends(estimate.low, estimate.high)}]'
+    return f'{estimate.value:.3g}{interval} {estimate.unit} n={estimate.n}'
 
 
 def with_interval(estimate: Estimate) -> str:
     """Return a number with its interval and its n; without a number why there is none."""
     if estimate.value is None:
         return f'none ({estimate.method})'
-    ends = ['-inf' if estimate.low is None else figures_down(estimate.low, 3),
-            'inf' if estimate.high is None else figures_up(estimate.high, 3)]
-    return f'{estimate.value:.3g} [{ends[0]}, {ends[1]}] n={estimate.n}'
+    interval = ends(estimate.low, estimate.high, no_end=('-inf', 'inf'))
+    return f'{estimate.value:.3g} [{interval}] n={estimate.n}'
 
 
 _SIGNS = {Verdict.PASS: ('.', 'dim'), Verdict.INCONCLUSIVE: ('i', 'yellow'),

@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.markup import escape
 from rich.table import Table
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_down, percent_up
 from safety_scenarios.studies.search.coverage import Coverage
@@ -134,6 +135,10 @@ def _rate(found: RateSearch) -> Iterator[str]:
     if event.problems:
         yield ('INCONCLUSIVE: no interval is stated, because '
                + '; '.join(event.problems) + '.')
+        drawn = clopper_pearson(event.drawn_failed, event.drawn)
+        if not event.undecided and drawn.low is not None and drawn.high is not None:
+            yield (f'By the trials drawn as declared alone: {percent_down(drawn.low)} to '
+                   f'{percent_up(drawn.high)} of trials fail (95 %).')
     else:
         yield (f'Share of trials that fail: at least {figures_down(rate.low or 0.0, 3)} and '
                f'at most {figures_up(1.0 if rate.high is None else rate.high, 3)} '

@@ -10,6 +10,8 @@ _MOST = 9
 """Figures of a value beside its limit."""
 _TINY = -4
 """Power of ten below which a number is written with one, as ``format`` does."""
+_NOTHING = 1e-4
+"""Share of the upper end of an interval below which its lower end is written as 0."""
 _SMALLEST = Decimal('0.001')
 """Percent below which a share is not written out."""
 
@@ -32,6 +34,22 @@ def figures_up(value: float, figures: int) -> str:
 def figures_down(value: float, figures: int) -> str:
     """Return a lower bound with so many figures, never above what it is."""
     return _with_figures(_exact(value), figures, ROUND_FLOOR)
+
+
+def ends(low: float | None, high: float | None, scale: float = 1.0,
+         no_end: tuple[str, str] = ('unbounded', 'unbounded')) -> str:
+    """
+    Return the ends of an interval with three figures, no narrower than it is.
+
+    A lower end that is nothing beside the upper one is 0: 1e-8 beside 5 tells no more.
+
+    :param scale: by which both are multiplied
+    :param no_end: what stands for each end that is None
+    """
+    if low is not None and high is not None and 0.0 < low < _NOTHING * high:
+        low = 0.0
+    return ', '.join(none if end is None else rounded(end * scale, 3) for end, rounded, none in (
+        (low, figures_down, no_end[0]), (high, figures_up, no_end[1])))
 
 
 def percent_up(share: float, figures: int = 2) -> str:

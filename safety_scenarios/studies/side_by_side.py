@@ -202,6 +202,8 @@ def _alike(first: tuple[str, Path, Sequence[TrialResult]],
 
 def flaw_of(summary: CampaignSummary) -> str:
     """Return why the trials of a campaign can show nothing to hold; empty if they can."""
+    if summary.shard:
+        return f'it is shard {summary.shard} of a campaign. Merge all shards first'
     missing = summary.planned - summary.completed
     if missing > 0 or summary.interrupted:
         return f'{counted(max(missing, 0), "planned trial")} of a campaign not run'

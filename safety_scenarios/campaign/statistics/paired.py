@@ -24,7 +24,7 @@ from safety_scenarios.campaign.statistics.special_functions import (
     noncentral_t_tails,
     order_ranks,
 )
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.result import Elapsed, TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 
 _FEWEST_SKEWED = 3
@@ -251,15 +251,14 @@ def is_decided(pair: Both) -> bool:
 
 def signs(found: Pairs) -> dict[str, Counter[int]]:
     """Return for each scenario how often the second is later (1), the first (-1), or nobody."""
-    return {name: Counter(_sign(*pair) for pair in mine
-                          if pair[0].is_measured and pair[1].is_measured)
+    return {name: Counter(_sign(*(side.latency.reaction if side.latency else None
+                                  for side in pair))
+                          for pair in mine if pair[0].is_measured and pair[1].is_measured)
             for name, mine in found.items()}
 
 
-def _sign(one: TrialResult, two: TrialResult) -> int:
+def _sign(first: Elapsed | None, second: Elapsed | None) -> int:
     """Return 1 where the second is later, -1 where the first is, 0 where nobody can tell."""
-    both = [result.latency.reaction if result.latency else None for result in (one, two)]
-    first, second = both
     if first is None or second is None:
         return (second is None) - (first is None)
     late_ns = second.judged_ns - first.judged_ns
@@ -287,13 +286,20 @@ def more_failures(passed: Mapping[str, Outcomes]) -> list[int]:
 
 
 def later_reactions(found: Pairs) -> list[int]:
-    """Return for each scenario in how many more pairs the second reacts later than the first."""
-    return [later(mine) for mine in map(latencies, found.values()) if mine]
+    """
+    Return for each scenario in how many more pairs the second reacts later than the first.
+
+    By more than both uncertainties together: a busy host is no worse controller.
+    """
+    return [counts[1] - counts[-1] for counts in signs(found).values() if counts]
 
 
 def later_confirmed(found: Pairs) -> list[int]:
     """Return the same of when the robot itself was confirmed to stand."""
-    return [later(mine) for mine in confirmed(found)]
+    return [sum(_sign(*(side.latency.confirmed if side.latency else None for side in pair))
+                for pair in told) for mine in found.values() if (told := [
+                    pair for pair in mine if pair[0].is_confirmation_measured
+                    and pair[1].is_confirmation_measured])]
 
 
 def failures_over(found: Pairs) -> float:

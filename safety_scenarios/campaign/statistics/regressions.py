@@ -139,12 +139,7 @@ def failing_alone(some: Sequence[Mapping[str, Outcomes]]) -> Iterator[Answer]:
 
 
 def _later_alone(some: Sequence[Pairs]) -> Iterator[Answer]:
-    """
-    Yield for each scenario whether the second reacts later than can be measured wrongly.
-
-    A pair counts as different only beyond both uncertainties together: a busy host is no worse
-    controller.
-    """
+    """Yield for each scenario whether the second reacts later than can be measured wrongly."""
     known = [signs(one) for one in some]
     names = sorted(name for name, counts in known[0].items() if counts)
     yield from _alone(names, [[(one[name][1], one[name][-1]) for name in names] for one in known],

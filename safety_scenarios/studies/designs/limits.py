@@ -308,14 +308,21 @@ class _Held:
             is_bound=True)
         measured = [[judged_ms(one) if one.is_measured and one.is_decided else 0.0
                      for one in each] for each in some]
-        low = no_narrower(*(quantile(each, limit.quantile, 'ms', 1.0 - 2.0 * (1.0 - self._of_each))
-                            for each in measured))
+        low, above = (no_narrower(*(
+            quantile(each, limit.quantile, 'ms', 1.0 - 2.0 * (1.0 - self._of_each))
+            for each in some)) for some in (measured, [
+                [float(one is None or one - bound_ms > limit.at_most) for one in each]
+                for each in measured]))
         if high.high is not None and high.high <= limit.at_most:
             return 'holds', f'at most {figures_up(high.high, 4)} ms, n={high.n}', ''
-        if low.low is not None and low.low - bound_ms > limit.at_most:
-            return 'broken', f'at least {figures_down(low.low - bound_ms, 4)} ms, n={low.n}', ''
-        return 'cannot be determined', '' if high.high is None else \
-            f'at most {figures_up(high.high, 4)} ms, n={high.n}', high.method
+        if above.low:
+            return 'broken', (
+                f'{measured[0].count(None)} of {len(due)} without a reaction' if low.low is None
+                else f'at least {figures_down(low.low - bound_ms, 4)} ms, n={low.n}'), ''
+        if high.high is None:
+            return 'cannot be determined', '', high.method
+        return 'cannot be determined', f'at most {figures_up(high.high, 4)} ms, n={high.n}', \
+            'the bound is above the limit: run more trials'
 
     def _difference(self) -> tuple[LimitAnswer, str, str]:
         limit = self._limit
@@ -329,16 +336,17 @@ class _Held:
                              confidence=1.0 - 2.0 * (1.0 - limit.confidence),
                              is_stopped=bool(self._stopped))
         answer: LimitAnswer = 'holds' if found.answer == 'accepted' else 'cannot be determined'
+        why = found.why
         if found.answer == 'shown worse':
             again = held_against(pairs, margin, self._one.summary.link,
                                  confidence=1.0 - 2.0 * (1.0 - self._of_each))
-            answer = 'broken' if again.answer == 'shown worse' else answer
+            answer, why = 'broken' if again.answer == 'shown worse' else answer, again.why
         scale, unit = (100.0, 'points') if limit.figure == 'more_failures' else (1.0, 'ms')
         ends = ['-inf' if found.bounds.low is None else figures_down(scale * found.bounds.low, 4),
                 'inf' if found.bounds.high is None else figures_up(scale * found.bounds.high, 4)]
-        value = 'no number' if found.estimate.value is None \
-            else f'{scale * found.estimate.value:.3g} {unit}'
-        return answer, f'{value} [{ends[0]}, {ends[1]}] n={found.bounds.n}', found.why
+        value = '' if found.estimate.value is None else \
+            f'{scale * found.estimate.value:.3g} {unit} [{ends[0]}, {ends[1]}]'
+        return answer, f'{found.no_number or value} n={found.bounds.n}', why
 
     def _regression(self) -> tuple[LimitAnswer, str, str]:
         against = self._one.against

@@ -10,7 +10,7 @@ from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import exit_code
-from safety_scenarios.scenario.rounding import figures_down, figures_up
+from safety_scenarios.scenario.rounding import ends
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import Rate
 
@@ -235,6 +235,4 @@ def told(estimate: Estimate) -> str:
     if estimate.value is None and estimate.low is None and estimate.high is None:
         return f'unknown, n={estimate.n}'
     value = 'unbounded' if estimate.value is None else f'{estimate.value * scale:.3g}'
-    low, high = ('unbounded' if end is None else rounded(end * scale, 3) for end, rounded in (
-        (estimate.low, figures_down), (estimate.high, figures_up)))
-    return f'{value} [{low}, {high}]{unit}, n={estimate.n}'
+    return f'{value} [{ends(estimate.low, estimate.high, scale)}]{unit}, n={estimate.n}'

@@ -23,6 +23,13 @@ def test_figures_of_an_interval_are_rounded_outwards(value, low, high):
     assert (rounding.figures_down(value, 3), rounding.figures_up(value, 3)) == (low, high)
 
 
+@pytest.mark.parametrize('low, high, text', [
+    (1.19e-8, 5.003, '0, 5.01'), (2e-6, 2e-3, '2.00e-6, 0.002'), (-1e-9, 5.0, '-1.00e-9, 5'),
+    (1e-9, None, '1.00e-9, unbounded'), (None, 2.0, 'unbounded, 2')])
+def test_a_lower_end_that_is_nothing_beside_the_upper_one_is_written_as_0(low, high, text):
+    assert rounding.ends(low, high) == text
+
+
 @pytest.mark.parametrize('value, low, high', [
     (-0.04, '-0.1', '0.0'), (0.14, '0.1', '0.2'), (float('inf'), 'inf', 'inf')])
 def test_decimals_of_an_interval_are_rounded_outwards(value, low, high):

@@ -36,6 +36,13 @@ def campaign(scenarios: int, trials: int, *, failed: int = 0,
             for scenario in range(scenarios) for index in range(trials)]
 
 
+def measured_within(results: list[TrialResult], uncertainty_ms: float) -> list[TrialResult]:
+    """Return the trials that have a latency, with another uncertainty of it."""
+    return [one.model_copy(update={'latency': one.latency.model_copy(update={
+        'reaction': one.latency.reaction.model_copy(update={
+            'uncertainty_ns': ns(uncertainty_ms)})})}) for one in results if one.latency]
+
+
 def alike(scenarios: int, trials: int, **changes: object) -> list[TrialResult]:
     """Return the same of a controller whose trials all come out alike."""
     return [one.model_copy(update={'duration_ms': 1000.0})
@@ -49,6 +56,17 @@ def test_a_hundred_trials_of_one_scenario_are_one_scenario():
     assert 'p cannot fall below 1' in found.notes[0]
     [alone] = found.alone
     assert alone.p == pytest.approx(2.0 * 0.5**100)
+
+
+@pytest.mark.parametrize(('pairs', 'lost', 'code'), [
+    (2, 2, 3), (5, 5, 3), (5, 4, 0), (6, 6, 1)])
+def test_a_scenario_that_always_fails_now_is_no_equal_controller_however_few_its_pairs(
+        pairs, lost, code):
+    others = [one for one in campaign(17, pairs) if one.scenario_id != 'S0']
+    found = compare(campaign(17, pairs), campaign(1, pairs, failed=lost) + others)
+    assert found.regression_code == code
+    assert any(f'fails in each of {pairs} pairs of S0' in one
+               for one in found.doubts) == (code == 3)
 
 
 @pytest.mark.parametrize(('scenarios', 'p'), [(1, 1.0), (5, 0.0625), (6, 0.03125)])
@@ -177,11 +195,8 @@ def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():
     (400.0, 0.0, 1), (400.0, 11.75, 1), (110.0, 11.75, 0), (100.0, 0.0, 0), (40.0, 0.0, 0)])
 def test_a_later_reaction_in_one_scenario_is_a_regression_if_it_can_be_measured(
         after_ms, uncertainty_ms, code):
-    found = compare(*(
-        [one.model_copy(update={'latency': one.latency.model_copy(update={
-            'reaction': one.latency.reaction.model_copy(update={
-                'uncertainty_ns': ns(uncertainty_ms)})})}) for one in mine if one.latency]
-        for mine in (campaign(1, 20), campaign(1, 20, after_ms=after_ms))))
+    found = compare(*(measured_within(mine, uncertainty_ms) for mine in (
+        campaign(1, 20), campaign(1, 20, after_ms=after_ms))))
     assert found.regression_code == code
     assert [text.partition(',')[0] for text in found.regressions] == (
         ['reacts later in S0: 20 of 20 pairs against 0'] if code else [])
@@ -219,3 +234,11 @@ def test_a_gate_that_no_result_could_fail_is_never_green(scenarios, trials, code
 def test_nothing_in_common_is_refused():
     with pytest.raises(SettingsError, match='without a common trial'):
         compare(campaign(1, 1), [trial('PASS', 1.0, 'other', 0)])
+
+
+@for_each(('after_ms', 'code'), [(110.0, 0), (111.0, 1)])
+def test_a_later_reaction_over_scenarios_is_a_regression_only_beyond_both_uncertainties(
+        after_ms, code):
+    found = compare(*(measured_within(campaign(8, 2, after_ms=each), 5.0)
+                      for each in (100.0, after_ms)))
+    assert (found.regression_code, found.latency_p < 0.05) == (code, code == 1)

@@ -12,7 +12,7 @@ from safety_scenarios.campaign.statistics.compare import Arm, compare, compare_a
 from safety_scenarios.campaign.statistics.noninferiority import Margin
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson, zero_failure_n
 from unit.campaign.statistics.planted import planted
-from unit.campaign.statistics.test_compare import campaign
+from unit.campaign.statistics.test_compare import campaign, measured_within
 
 
 def held(first, second, limit=0.05, figure='failures', **more):
@@ -42,7 +42,7 @@ def test_trials_that_repeat_each_other_show_nothing():
 
 
 @for_each(('after_ms', 'answer'), [(100.0, 'accepted'), (150.0, 'accepted'),
-                                   (150.1, 'shown worse'), (None, 'not shown')])
+                                   (150.1, 'shown worse'), (None, 'shown worse')])
 def test_a_reaction_may_be_later_by_the_margin_in_the_median(after_ms, answer):
     found = held(campaign(4, 5), campaign(4, 5, after_ms=after_ms), 50.0, 'reaction')
     assert found.answer == answer
@@ -56,6 +56,32 @@ def test_a_reaction_that_never_comes_is_within_no_margin():
     found = held(first, never, 50.0, 'reaction')
     assert found.answer == 'not shown' and 'in 28 pairs only the second never reacts' in found.why
     assert held(never, second, 50.0, 'reaction').answer == 'accepted'
+
+
+def test_a_reaction_that_came_in_neither_makes_no_later_one_acceptable():
+    neither = [one for one in campaign(4, 25, after_ms=None) if one.index < 20]
+    first, second = ([one for one in campaign(4, 25, after_ms=after_ms) if one.index >= 20]
+                     for after_ms in (100.0, 400.0))
+    found = held(neither + first, neither + second, 50.0, 'reaction')
+    assert (found.answer, found.estimate.value, found.estimate.n) == ('shown worse', 300.0, 20)
+    none = held(neither, neither, 50.0, 'reaction')
+    assert (none.answer, none.estimate.n) == ('not shown', 0)
+
+
+@for_each(('after_ms', 'uncertainty_ms', 'answer'), [
+    (140.0, 5.0, 'accepted'), (140.0, 5.1, 'not shown'),
+    (160.0, 4.9, 'shown worse'), (160.0, 5.0, 'not shown')])
+def test_a_difference_as_near_to_the_margin_as_its_uncertainty_is_not_shown(
+        after_ms, uncertainty_ms, answer):
+    found = held(*(measured_within(campaign(1, 20, after_ms=each), uncertainty_ms)
+                   for each in (100.0, after_ms)), 50.0, 'reaction')
+    assert found.answer == answer
+    assert ('both measurements are uncertain' in found.why) == (answer == 'not shown')
+
+
+def test_a_reaction_that_only_the_second_has_is_not_later():
+    found = held(campaign(4, 5, after_ms=None), campaign(4, 5), 50.0, 'reaction')
+    assert (found.answer, found.estimate.value) == ('accepted', None)
 
 
 def test_a_scenario_that_the_second_has_not_run_leaves_nothing_shown():

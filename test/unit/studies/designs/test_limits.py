@@ -3,6 +3,7 @@
 
 """Limits of acceptance hold, are broken, or cannot be determined; what is undecided helps none."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -119,7 +120,7 @@ def test_as_many_trials_as_are_planned_for_a_limit_are_enough():
 
 @for_each(('after_ms', 'trials', 'expected'), [
     (100.0, 29, 'holds'), (100.0, 28, 'cannot be determined'), (100.1, 29, 'broken'),
-    (None, 29, 'cannot be determined')])
+    (None, 29, 'broken')])
 def test_a_quantile_of_the_reaction_needs_enough_trials(after_ms, trials, expected):
     limit = Limit(figure='reaction_ms', quantile=0.9, at_most=100.0)
     assert answer(limit, made(campaign(1, trials, after_ms=after_ms))) == expected
@@ -142,6 +143,13 @@ def test_a_scenario_that_was_left_out_holds_nothing():
     for figure in ('failures', 'more_failures', 'regression'):
         limit = Limit(figure=figure, at_most=0.0 if figure == 'regression' else 0.05)
         assert answer(limit, made(first), made(second, first)) == 'cannot be determined'
+
+
+def test_one_shard_of_a_campaign_holds_nothing():
+    limit = Limit(figure='failures', by='trials', at_most=0.0)
+    whole = made(campaign(1, 100))
+    shard = replace(whole, summary=whole.summary.model_copy(update={'shard': '1/2'}))
+    assert [answer(limit, one) for one in (whole, shard)] == ['holds', 'cannot be determined']
 
 
 def test_scenarios_and_tags_and_each_scenario_by_itself():
