@@ -286,10 +286,10 @@ class RosLink(Link):
         return [self.mark(one.name).model_copy(update={'kind': one.kind, 'text': one.text})
                 for one in self._endpoints.wiring.appeared(is_end)]
 
-    def late_stalls(self) -> Sequence[Event]:
-        """Return the stall of a process whose commands have ceased, when it is over."""
+    def late_stalls(self, *, is_awaited: bool = True) -> Sequence[Event]:
+        """Return the stall of a process whose commands have ceased, once it is over if awaited."""
         found = (report_event(one, self.measuring.one_host)
-                 for one in self._stalls.await_late(self._inbox))
+                 for one in self._stalls.await_late(self._inbox, is_awaited))
         return [*filter(None, found)]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
