@@ -21,7 +21,7 @@ from safety_scenarios.campaign.plugin_roles import EventSink
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.judging.latency.network import ProbeSample, samples
 from safety_scenarios.ros.controller_process import ChildProcess
-from safety_scenarios.ros.domain import chosen_domain, remove_segments
+from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
@@ -34,7 +34,6 @@ HERE = Path(__file__).parent
 _CONNECT_S = 20.0
 _STOP_S = 5.0
 _SETTLE_S = 2.0
-_SHARED_MEMORY = '/dev/shm'
 _FIRST_BEFORE = 1_000_000
 FLOOD = {TOPIC.format(index) for index in range(TOPICS)}
 
@@ -63,18 +62,16 @@ class Script:
             raise MeasurementError(f'{self._process.args!r} has ended')
         return json.loads(answer)
 
-    def end(self) -> bool:
-        """End it; return whether that took force, which leaves its shared memory behind."""
+    def end(self) -> None:
+        """End it, by force if that is needed."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
         try:
             process.stdin.close()
             process.wait(_STOP_S)
-            return process.returncode != 0
         except (OSError, subprocess.TimeoutExpired):
             process.kill()
             process.wait()
-            return True
         finally:
             process.stdout.close()
 
@@ -104,39 +101,28 @@ def evaluator() -> Iterator[Evaluator]:
     """
     Start everything in a free domain, end it all again, and leave no shared memory.
 
-    The middleware is entered last and left first: only then can segments be removed. What is
-    measured begins two seconds later: Fast DDS checks each shared-memory port when it first sends
-    to it, and may hold up a whole process for a multiple of 333 ms (its issue 6535).
+    What is measured begins two seconds later: Fast DDS checks each shared-memory port when it
+    first sends to it, and may hold up a whole process for a multiple of 333 ms (its issue 6535).
     """
-    killed: set[str] = set()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory()))
         stack.enter_context(undisturbed(realtime=False))
-        stack.callback(remove_segments, killed)
         domain_id = stack.enter_context(chosen_domain(-1, external=False))
-        before = set(os.listdir(_SHARED_MEMORY))
         context = stack.enter_context(ros_context([], domain_id))
         node = Node('bench', context=context)
         spin = stack.enter_context(spinning(node))
         responder = ChildProcess('the responder', 'responder_node', domain_id, [],
-                                 folder / 'responder.log', killed)
+                                 folder / 'responder.log')
         stack.callback(responder.stop)
         scripts = []
         for arguments in (('pingpong.py', 'pong'), ('pingpong.py', 'ping'), ('flood.py',)):
             script = Script(domain_id, *arguments)
-            stack.callback(_end, script, before, killed)
+            stack.callback(script.end)
             scripts.append(script)
         found = Evaluator(node, spin, responder, scripts[1], scripts[2])
         with found.link() as link:
             run(probing((0.0,), round(_SETTLE_S * RATE_HZ)), link)
         yield found
-
-
-def _end(script: Script, before: set[str], killed: set[str]) -> None:
-    """End a script; of a killed one every new segment is suspect (the living keep theirs)."""
-    if script.end():
-        killed |= {name.removeprefix('sem.').removesuffix('_mutex').removesuffix('_el')
-                   for name in set(os.listdir(_SHARED_MEMORY)) - before if 'fast' in name}
 
 
 def probing(delays_ms: Sequence[float], count: int, topics: int = 0) -> Trial:

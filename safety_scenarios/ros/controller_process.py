@@ -16,7 +16,6 @@ import time
 from typing import IO
 
 from safety_scenarios.errors import ControllerError
-from safety_scenarios.ros.domain import owned_segments
 from safety_scenarios.ros.parameters import to_arguments
 from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
@@ -45,15 +44,12 @@ class ChildProcess:
     :param domain_id: the ROS domain it joins
     :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
-    :param segments: takes those of shared memory that stay where it died uncleanly: its own, and
-        ours, to which it has sent
     :param node_name: its node's name; empty: as its module
     :param first_line: what it reads first from its standard input
     """
 
     def __init__(self, name: str, module: str, domain_id: int, ros_arguments: list[str],
-                 log: Path, segments: set[str], node_name: str = '',
-                 first_line: bytes = b'') -> None:
+                 log: Path, node_name: str = '', first_line: bytes = b'') -> None:
         self.node_name = node_name or module
         self._first_line = first_line
         self._name = name
@@ -61,10 +57,8 @@ class ChildProcess:
         self._domain_id = domain_id
         self._ros_arguments = ros_arguments
         self._log = log
-        self._used = segments
         self._process: subprocess.Popen[bytes] | None = None
         self._printed: IO[bytes] | None = None
-        self._segments: set[str] = set()
         self._is_there: Callable[[], bool] = lambda: True
         self._within_s = 0.0
 
@@ -117,7 +111,6 @@ class ChildProcess:
             return f'{self._name} was never started'
         code = self._process.poll()
         if code is None:
-            self._segments |= owned_segments(self._process.pid)
             return None
         how = f'was ended by signal {signal.Signals(-code).name}' if code < 0 else \
             f'exited with code {code}'
@@ -145,11 +138,10 @@ class ChildProcess:
         """Ask it to end, and wait for nothing; ``stop`` does that."""
         process = self._process
         if process is not None and process.poll() is None:
-            self._segments |= owned_segments(process.pid)
             process.terminate()
 
     def stop(self) -> None:
-        """End it: politely, then by force; note the shared memory that may be left."""
+        """End it: politely, then by force."""
         self.end()
         process, self._process = self._process, None
         if process is None:
@@ -167,9 +159,6 @@ class ChildProcess:
             process.wait()
         if process.stdin is not None:
             process.stdin.close()
-        if process.returncode != 0:
-            self._used |= self._segments | owned_segments(os.getpid())
-        self._segments.clear()
 
     def _keep_log(self) -> None:
         """
@@ -209,19 +198,19 @@ def alarm_of(children: Iterable[ChildProcess]) -> str | None:
 
 
 def controller_process(settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
-                       log: Path, segments: set[str]) -> ChildProcess:
+                       log: Path) -> ChildProcess:
     """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
     own = settings.model_copy(update={'exit_with_stdin': True})
     node_name = CONTROLLER_NODE if settings.drives else f'participant_{settings.agent}'
     return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={node_name}'], log,
-                        segments, node_name)
+                        node_name)
 
 
 def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str],
-                      log: Path, segments: set[str], seal: Seal) -> ChildProcess:
+                      log: Path, seal: Seal) -> ChildProcess:
     """Return a ``simulator_node`` that ends with its parent, and alone understands it."""
     own = settings.model_copy(update={'exit_with_stdin': True, 'sealed': True})
     return ChildProcess('the simulator', SIMULATOR_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={SIMULATOR_NODE}'],
-                        log, segments, first_line=seal.line)
+                        log, first_line=seal.line)

@@ -31,30 +31,15 @@ _LOCK = '_el'
 """Behind the name of a segment: the file that its owner, and nobody else, holds open."""
 
 
-def owned_segments(pid: int) -> set[str]:
-    """Return the segments that a process keeps alive."""
-    owned = set()
-    with suppress(OSError):  # it has ended meanwhile, or is somebody else's
-        for link in Path(f'/proc/{pid}/fd').iterdir():
-            name = os.readlink(link).removeprefix(_FOLDER)
-            if name.startswith(_NAMES) and name.endswith(_LOCK):
-                owned.add(name.removesuffix(_LOCK))
-    return owned
-
-
 def abandoned() -> set[str]:
     """Return the segments that are there, and that nobody owns, sends to or is about to open."""
-    return {name for name in map(_segment, os.listdir(_FOLDER))
+    there = os.listdir(_FOLDER) if os.path.isdir(_FOLDER) else ()
+    return {name for name in map(_segment, there)
             if name.startswith(_NAMES) and _is_ours_alone(name)}
 
 
 def remove_segments(segments: Iterable[str]) -> None:
-    """
-    Remove segments, but for those that somebody owns, sends to or is about to open.
-
-    Only for when the evaluator has left DDS: before, it still sends through the ports of one that
-    was killed, which a new controller then takes over.
-    """
+    """Remove segments, but for those that somebody owns, sends to or is about to open."""
     for name in segments:
         _is_ours_alone(name, removes=True)
 

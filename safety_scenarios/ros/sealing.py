@@ -42,17 +42,18 @@ class Seal:
         """Return one with a new random key."""
         return cls(os.urandom(_KEY_BITS // 8))
 
-    def closed(self, text: str) -> str:
-        """Return a text in the form in which only the other process can read it, and only once."""
+    def closed(self, text: str, topic: str = '') -> str:
+        """Return a text that only the other process can read, on this topic, and only once."""
         if self._cipher is None:
             return text
         self._count += 1
         nonce = self._own + self._count.to_bytes(_NONCE - _OWN, 'big')
-        return b64encode(nonce + self._cipher.encrypt(nonce, text.encode(), None)).decode()
+        sealed = self._cipher.encrypt(nonce, text.encode(), topic.encode())
+        return b64encode(nonce + sealed).decode()
 
     def opened(self, text: str, topic: str = '') -> str | None:
         """
-        Return the text that the other process has encrypted; None for any other.
+        Return the text that the other process has encrypted for a topic; None for any other.
 
         None also for one that is not newer than the latest on its topic: it was sent again by
         somebody else.
@@ -61,7 +62,7 @@ class Seal:
             return text
         try:
             data = b64decode(text, validate=True)
-            found = self._cipher.decrypt(data[:_NONCE], data[_NONCE:], None).decode()
+            found = self._cipher.decrypt(data[:_NONCE], data[_NONCE:], topic.encode()).decode()
         except (ValueError, InvalidTag):
             return None
         sender, number = (topic, data[:_OWN]), int.from_bytes(data[_OWN:_NONCE], 'big')

@@ -23,7 +23,7 @@ from safety_scenarios.ros.controller_process import (
     controller_process,
     simulator_process,
 )
-from safety_scenarios.ros.domain import chosen_domain, remove_segments
+from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.hil.hardware import Hardware, hardware
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import definition
@@ -96,9 +96,7 @@ class OverRos(LinkPlugin):
         :raises SettingsError: wrong domain, namespace or remapping
         """
         plan, ros = self.plan, self.plan.ros
-        segments: set[str] = set()
         scheduling = stack.enter_context(undisturbed(ros.realtime))
-        stack.callback(remove_segments, segments)
         domain_id = stack.enter_context(chosen_domain(
             ros.domain_id, plan.controller.is_external or plan.world == 'external'))
         context = stack.enter_context(
@@ -113,7 +111,7 @@ class OverRos(LinkPlugin):
             if ros.hil.enabled else None
         live = LiveTopics(node, clock) if ros.has_live_topics else None
         feeds = [] if live is None else [stack.enter_context(Feed(live, PERIOD_S))]
-        opener = _Opener(node, spin, clock, plan, domain_id, self.folder, segments, robot, live)
+        opener = _Opener(node, spin, clock, plan, domain_id, self.folder, robot, live)
         stack.callback(opener.close)
         return Session(opener, f'ROS domain {domain_id}', _ros(domain_id),
                        lambda: opener.calibrate(scheduling), definition, opener.nodes,
@@ -130,8 +128,8 @@ class _Opener:
     """Opens the link for one scenario: a controller process, unless one runs already."""
 
     def __init__(self, node: Node, spin: Spin, clock: RosClock, plan: LinkPlan,
-                 domain_id: int, folder: Path, segments: set[str],
-                 hardware: Hardware | None = None, live: LiveTopics | None = None) -> None:
+                 domain_id: int, folder: Path, hardware: Hardware | None = None,
+                 live: LiveTopics | None = None) -> None:
         self._live = live
         self._node = node
         self._spin = spin
@@ -139,7 +137,6 @@ class _Opener:
         self._plan = plan
         self._domain_id = domain_id
         self._folder = folder
-        self._segments = segments
         self._hardware = hardware
         self._uncertainty_ms: Mapping[str, float] = dict.fromkeys(METHODS, UNCALIBRATED_MS)
         self._floor_ms: Mapping[str, float] = {}
@@ -151,7 +148,7 @@ class _Opener:
             SimulatorSettings(real_time_factor=plan.ros.real_time_factor,
                               lockstep=plan.clock.lockstep,
                               step_ms=plan.controller.period_ms),
-            domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log', segments,
+            domain_id, list(plan.names.arguments), folder / 'logs' / 'simulator.log',
             self._seal) \
             if plan.world == 'mujoco' else None
         self._ending: list[ChildProcess] = []
@@ -191,7 +188,7 @@ class _Opener:
                for part in ('-r', f'calibration/{end}:=calibration/{token}/{end}')]
         process = ChildProcess('the responder', 'responder_node', self._domain_id,
                                [*self._plan.names.arguments, *own],
-                               self._folder / 'logs' / 'calibration.log', self._segments)
+                               self._folder / 'logs' / 'calibration.log')
         found = calibrate_over_ros(self._node, self._spin, form, process, token,
                                    self._plan.ros.connect_timeout_s,
                                    {**_ros(self._domain_id), 'scheduling': scheduling})
@@ -306,4 +303,4 @@ class _Opener:
         own = own.model_copy(update={'best_effort': tuple(
             one.topic for one in self._plan.ros.overrides
             if (one.endpoint, one.value) == ('publisher', 'best_effort'))})
-        return controller_process(own, self._domain_id, arguments, log, self._segments)
+        return controller_process(own, self._domain_id, arguments, log)

@@ -19,6 +19,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.ros.domain import abandoned, remove_segments
 
 try:
     from rclpy.experimental import EventsExecutor
@@ -80,7 +81,8 @@ def ros_context(arguments: Sequence[str], domain_id: int | None) -> Iterator[Con
     """
     Give a ROS context of its own in one domain; signals stay with Python.
 
-    Discovery stays on this machine unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+    Discovery stays on this machine unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise. At the end
+    the shared memory of processes that were killed before is removed.
     """
     if os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST') == 'LOCALHOST' \
             and EventsExecutor is None:  # Humble does not know that variable
@@ -100,6 +102,7 @@ def ros_context(arguments: Sequence[str], domain_id: int | None) -> Iterator[Con
         yield context
     finally:
         context.try_shutdown()
+        remove_segments(abandoned())
 
 
 @dataclass

@@ -65,6 +65,7 @@ class TurnTaker:
         self._queues: dict[str, deque[tuple[int | None, Message]]] = defaultdict(deque)
         self._turn: Turn | None = None
         self._last: Done | None = None
+        self._is_deciding = False
         self._stage = ''
         self._held_ns = 0
         self._answering = 0
@@ -90,13 +91,15 @@ class TurnTaker:
                 self._changed.notify_all()
 
     def _get_ready(self, turn: Turn) -> None:
-        if not all(self._matched(topic) for topic in self._inputs & turn.shown.keys()) \
+        topics = self._inputs & turn.shown.keys()
+        if self._is_deciding or not all(map(self._matched, topics)) \
                 or any(self._receivers(topic) < _RECEIVERS for topic in turn.received):
             return  # it is asked again
         self.takes_turns = True
         if turn.stage != self._stage:
             self._stage, self._held_ns = turn.stage, _held_ns()
             self._queues.clear()
+            self._turn = None
         self._say(Done(count=0, stage=turn.stage))
         self._changed.notify_all()
 
@@ -107,6 +110,7 @@ class TurnTaker:
             turn, self._turn = self._turn, None
             if turn is not None and self._last is not None and self._last.count == turn.count:
                 return None
+            self._is_deciding = turn is not None
             return turn
 
     def received(self, turn: Turn) -> Iterator[Received]:
@@ -145,6 +149,7 @@ class TurnTaker:
         """Say that a turn has ended."""
         before_ns, self._held_ns = self._held_ns, _held_ns()
         with self._changed:
+            self._is_deciding = False
             self._last = Done(
                 count=turn.count, stage=turn.stage, thought_ns=thought_ns, period_ns=period_ns,
                 held_ns=max(0, self._held_ns - before_ns), commands=commands, missed=missed,

@@ -174,13 +174,15 @@ class Clocks:
         """
         Return the real-time factor, and the longest real time that /clock stood still (ns).
 
+        A /clock that repeats its time stands still.
+
         :param from_ns: steady time; the ticks just before it and just after ``to_ns`` count too
         :return: None for a factor that so few ticks do not tell within 5 %
         """
         first = max(0, bisect_right(self._tick_steady, from_ns) - 1)
         last = bisect_right(self._tick_steady, to_ns) + 1
         real, ros = self._tick_real[first:last], self._tick_ros[first:last]
-        longest_ns = max((later - earlier for earlier, later in pairwise(real)), default=0)
+        longest_ns = max(_advances(real, ros), default=0)
         return _rtf(real, ros) if len(real) > _ENOUGH_TICKS else None, longest_ns
 
     def given_ns(self, from_ns: int, to_ns: int) -> int:
@@ -238,8 +240,8 @@ class Clocks:
 
     @property
     def tick_ns(self) -> float:
-        """Median real time between two messages on /clock, 0 without it."""
-        gaps = [later - earlier for earlier, later in pairwise(self._tick_real)]
+        """Median real time in which /clock goes on once, 0 without it."""
+        gaps = _advances(self._tick_real, self._tick_ros)
         return median(gaps) if gaps else 0.0
 
     def elapsed(self, onset: Instant, command: Event, budget: LatencyBudget,
@@ -404,6 +406,13 @@ def _real_ns(tick: Event) -> int:
     """Return the real time of a message on /clock, which simulated stamps leave to its truth."""
     told = tick.truth.get(REAL)
     return tick.stamps.steady_ns if told is None else round(told * 1e9)
+
+
+def _advances(real_ns: Sequence[int], ros_ns: Sequence[int]) -> list[int]:
+    """Return the real times in which /clock went on once, and the one after the last time."""
+    moved_ns = [*real_ns[:1], *(real for real, (earlier, later) in zip(
+        real_ns[1:], pairwise(ros_ns), strict=True) if later != earlier), *real_ns[-1:]]
+    return [later - earlier for earlier, later in pairwise(moved_ns) if later > earlier]
 
 
 def _rtf(real_ns: Sequence[int], ros_ns: Sequence[int]) -> float | None:

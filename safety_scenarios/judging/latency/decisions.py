@@ -48,10 +48,19 @@ class Decisions:
         """
         Return the longest simulated time that passed while a turn was not answered.
 
+        :param from_ns: simulated
+        :param until_ns: as of ``unanswered``
+        """
+        return max([0, *(min(effect_ns, until_ns) - max(from_ns, due_ns)
+                         for due_ns, effect_ns in self.unanswered(until_ns))])
+
+    def unanswered(self, until_ns: int) -> list[tuple[int, int]]:
+        """
+        Return from when to when (simulated) each turn was not answered; the last is the next turn.
+
         Time stands still for a decision, but for no longer than the simulator's patience. What the
         decision was charged for does not count.
 
-        :param from_ns: simulated
         :param until_ns: simulated; a turn that was not answered by then counts until then
         """
         turns = [round(one.truth[TURN] * 1e9) for one in self._decisions]
@@ -61,8 +70,7 @@ class Decisions:
                    for turn_ns, one in zip(turns, self._decisions, strict=True)]
         if answers:
             answers.append((max(answers[-1][1], round(turns[-1] + usual_ns)), until_ns))
-        return max([0, *(min(effect_ns, until_ns) - max(from_ns, due_ns)
-                         for due_ns, effect_ns in answers)])
+        return answers
 
     def _around(self, from_ns: int, to_ns: int) -> Iterator[Event]:
         before = None

@@ -4,15 +4,16 @@
 """
 When processes of the harness could not run in a trial, and what was received late for it.
 
-Nothing of this where simulated time waits for every process.
+Where simulated time waits for every process, only for how long it went on without the controller.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import median
 
+from safety_scenarios.judging.latency.decisions import Decisions
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST
 from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.trial.trial import TrialRecord
@@ -52,7 +53,7 @@ class Stalls:
     """
 
     def __init__(self, record: TrialRecord) -> None:
-        found = () if _waits_for_all(record.measuring) else tuple(
+        found = tuple(_without_controller(record)) if _waits_for_all(record.measuring) else tuple(
             _stall(event, record.measuring.stretch) for event in record.of_kind('stall')
             if event.name != _BESIDE or event.text == _NOT_RUN)
         self.known = tuple(one for one in found if one.how != BUSY and one.lost_ns >= LEAST_NS)
@@ -111,6 +112,23 @@ class Stalls:
 def _waits_for_all(measuring: Measuring) -> bool:
     is_lockstep = measuring.lockstep or measuring.rules.lockstep
     return measuring.exact or (is_lockstep and not measuring.beside)
+
+
+def _without_controller(record: TrialRecord) -> Iterator[Stall]:
+    """
+    Yield when in lock-step time went on though the controller's process could not run.
+
+    What it took to decide by its own doing is charged. One that had not answered by the end could
+    not run where that was reported then.
+    """
+    *answered, last = Decisions(record).unanswered(record.end_ns) or [(0, 0)]
+    if any(event.text == 'stopped' and event.stamps.steady_ns >= record.end_ns
+           and 1e9 * event.truth[STALL_LOST] >= last[1] - last[0]
+           for event in record.of_kind('stall', 'controller')):
+        answered.append(last)
+    for from_ns, until_ns in answered:
+        lost_ns = until_ns - from_ns
+        yield Stall('controller', from_ns, until_ns, lost_ns, lost_ns, 'stopped')
 
 
 def _stall(event: Event, stretch: float) -> Stall:

@@ -68,13 +68,13 @@ class Listening:
     Subscribes to each topic in the type that the graph shows, once somebody publishes there.
 
     :param node: a spinning node of its own
-    :param heard: by topic, as the profile names it
+    :param heard: with its topic, as the profile names it; two may be on one
     :param alone: is told who commands
     """
 
-    def __init__(self, node: Node, heard: Mapping[str, Heard], alone: Alone) -> None:
+    def __init__(self, node: Node, heard: Sequence[tuple[str, Heard]], alone: Alone) -> None:
         self._node, self._heard, self._alone = node, heard, alone
-        self._subscriptions: dict[str, tuple[str, Any]] = {}
+        self._subscriptions: dict[Word, tuple[str, Any]] = {}
         self.commands: Sequence[str] = ()
         """Topics on which the robot is commanded in this trial."""
         self._lock = threading.Lock()
@@ -89,12 +89,12 @@ class Listening:
             self._look()
 
     def _look(self) -> None:
-        for topic, heard in self._heard.items():
+        for topic, heard in self._heard:
             found = self._publishers(topic)
             has_changed = heard.word.saw(
                 (bytes(info.endpoint_gid).hex() for info in found), time.monotonic_ns())
-            if has_changed and heard.word.is_kept and topic in self._subscriptions:
-                self._node.destroy_subscription(self._subscriptions.pop(topic)[1])
+            if has_changed and heard.word.is_kept and heard.word in self._subscriptions:
+                self._node.destroy_subscription(self._subscriptions.pop(heard.word)[1])
             types = {info.topic_type for info in found}
             if len(types) == 1:
                 self._listen(topic, heard, types.pop())
@@ -108,7 +108,7 @@ class Listening:
         return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
 
     def _listen(self, topic: str, heard: Heard, interface: str) -> None:
-        known = self._subscriptions.get(topic)
+        known = self._subscriptions.get(heard.word)
         if known is not None and known[0] == interface:
             return
         try:
@@ -121,7 +121,7 @@ class Listening:
 
         def receive(message: Any) -> None:
             heard.take(message, time.monotonic_ns())
-        self._subscriptions[topic] = interface, self._node.create_subscription(
+        self._subscriptions[heard.word] = interface, self._node.create_subscription(
             kind, topic, receive, _KEPT if heard.word.is_kept else _LIVE)
 
 
@@ -172,10 +172,10 @@ class Hardware:
             Battery(words['battery'], hil.battery_floor),
             AreaClear(words['area'])) if known.name not in hil.without]
         self._guard = Guard([*early, self._preflight, self._alone], time.monotonic_ns, log)
-        self._listening = Listening(node, {
-            topic: Heard(words[name], partial(self._hear, deadman.take if name == 'deadman'
-                                              else words[name].take))
-            for name, (topic, _) in _topics(hil).items() if name not in hil.without}, self._alone)
+        self._listening = Listening(node, [
+            (topic, Heard(words[name], partial(self._hear, deadman.take if name == 'deadman'
+                                               else words[name].take)))
+            for name, (topic, _) in _topics(hil).items() if name not in hil.without], self._alone)
         home = Home(feedback, hil.reset_within_m, hil.reset_within_rad)
         self._readiness = Readiness(
             hil, self._guard, early, self._confirmation, deadman, home, self._asker(),

@@ -287,10 +287,10 @@ class RosLink(Link):
                     'kind': one.kind, 'text': one.text, 'symbol': one.symbol})
                 for one in self._endpoints.wiring.appeared(is_end)]
 
-    def late_stalls(self) -> Sequence[Event]:
-        """Return the stall of a process whose commands have ceased, when it is over."""
+    def late_stalls(self, *, is_awaited: bool = True) -> Sequence[Event]:
+        """Return the stall of a process whose commands have ceased, once it is over if awaited."""
         found = (report_event(one, self.measuring.one_host)
-                 for one in self._stalls.await_late(self._inbox))
+                 for one in self._stalls.await_late(self._inbox, is_awaited))
         return [*filter(None, found)]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:

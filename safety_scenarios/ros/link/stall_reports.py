@@ -101,7 +101,7 @@ class StallListener:
         self._witness = ProcessWitness(lambda gap: take(Report.of(EVALUATOR, gap)))
         self._witness.begin()
 
-    def await_late(self, inbox: Inbox) -> Iterator[Arrival]:
+    def await_late(self, inbox: Inbox, is_awaited: bool = True) -> Iterator[Arrival]:
         """
         Yield reports that come after the end of a trial, if the commands have ceased by then.
 
@@ -113,7 +113,7 @@ class StallListener:
             return
         last_ns = self.commands.last_ns
         yield from self._reports(
-            inbox, _LATE_S if self.commands.have_just_ceased(now_ns) else 0.0)
+            inbox, _LATE_S if is_awaited and self.commands.have_just_ceased(now_ns) else 0.0)
         for child in self._children:
             if not child.runs():
                 ended_ns = time.monotonic_ns()

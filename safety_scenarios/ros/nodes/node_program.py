@@ -4,6 +4,7 @@
 """What the programs of our nodes have in common: help, signals, exit codes, the parent's end."""
 
 import _thread
+import atexit
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import logging
@@ -16,6 +17,7 @@ import time
 from rclpy.context import Context
 from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.reports.plain_text import speak_plainly
+from safety_scenarios.ros.domain import abandoned, remove_segments
 from safety_scenarios.ros.nodes.node_arguments import usage, wants_help
 from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
 from safety_scenarios.ros.spinning import ros_context
@@ -23,6 +25,8 @@ from safety_scenarios.scenario.noun import Noun
 
 _PATIENCE_S = 5.0
 """Threads of a node have this long to end by themselves after its parent has gone."""
+_MAPPED_S = 1.2
+"""After a participant has gone, Fast DDS keeps the memory of its peers mapped for a second."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,13 @@ def end_with_parent(ended: threading.Event) -> None:
 def _until_stdin_closes(ended: threading.Event) -> None:
     while os.read(sys.stdin.fileno(), 4096):
         pass
+    atexit.register(_remove_segments)
     ended.set()
     time.sleep(_PATIENCE_S)
     os._exit(1)  # a plug-in that hangs must not outlive the evaluator
+
+
+def _remove_segments() -> None:
+    """Remove the shared memory of a parent that was killed."""
+    time.sleep(_MAPPED_S)
+    remove_segments(abandoned())

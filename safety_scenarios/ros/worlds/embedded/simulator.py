@@ -176,7 +176,7 @@ class Simulator(StandingHost):
         self._arrivals.put(topic, payload)
 
     def _hear(self, said: Any) -> None:
-        text = self._seal.opened(said.data)
+        text = self._seal.opened(said.data, ASK)
         if text is not None:
             self._put(ASK, text)
 
@@ -243,7 +243,7 @@ class Simulator(StandingHost):
         assert self._trial is not None  # else there is nothing to tell of
         self._told += 1
         self._telling.publish(String(data=self._seal.closed(as_json(Told.model_construct(
-            trial=self._trial.trial_id, now_ns=self._now_ns, count=self._told, **told)))))
+            trial=self._trial.trial_id, now_ns=self._now_ns, count=self._told, **told)), TOLD)))
 
     def _give_up(self, error: Exception) -> None:
         self._node.get_logger().error(described(error))
@@ -288,14 +288,14 @@ class Simulator(StandingHost):
                 self._until_ns = request.until_ns
             return
         if isinstance(request, Answer):
-            self._answers.publish(String(data=self._seal.closed(as_json(request))))
+            self._answers.publish(String(data=self._seal.closed(as_json(request), ANSWER)))
             return
         said = self._said.get(request.id)
         if said is None:
             said = self._said[request.id] = as_json(self._answer(request))
             while len(self._said) > _REMEMBERED:
                 del self._said[next(iter(self._said))]
-        self._answers.publish(String(data=self._seal.closed(said)))
+        self._answers.publish(String(data=self._seal.closed(said, ANSWER)))
 
     def _answer(self, request: Request) -> Answer:
         self.catch_up()

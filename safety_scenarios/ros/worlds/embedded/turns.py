@@ -67,8 +67,8 @@ class Turns:
         self._stage, self._is_ready = '', False
 
     def reset(self) -> None:
-        """Expect the controller of another trial, which is not told of which."""
-        self._stage, self._is_ready = secrets.token_hex(8), False
+        """Expect the controller of another trial; what it still decides for this one is lost."""
+        self._stage, self._is_ready, self._asked = secrets.token_hex(8), False, None
         self._shown.clear()
         self._waiting.clear()
         self._decided.clear()
@@ -82,7 +82,7 @@ class Turns:
         """
         self._arrivals.take_commands()  # of before
         if is_new:
-            self._asked, self._pace, self._beside = None, None, ''
+            self._pace, self._beside = None, ''
             self.due_ns = now_ns + period_ns
         if self._pace is not None:
             self._pace = RealTime(1.0, now_ns, time.monotonic_ns())

@@ -260,7 +260,7 @@ class TopicControl:
     def until(self, now_ns: int) -> None:
         """Go on at the pace of the world, and stand at this time (ns) until told otherwise."""
         self._asks.publish(String(data=self._seal.closed(as_json(Request(
-            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns)))))
+            id=self._next_id(), what='until', trial=self._trial_id, until_ns=now_ns)), ASK)))
 
     def pause(self) -> None:
         """Let no time pass but by ``step``."""
@@ -314,7 +314,7 @@ class TopicControl:
                     f'{self._asks.get_subscription_count()} that listen there',
                     'Start one in this domain, or let --world mujoco do it.')
             if now >= again:
-                self._asks.publish(String(data=self._seal.closed(text)))
+                self._asks.publish(String(data=self._seal.closed(text, ASK)))
                 again = now + _AGAIN_S
             with self._answered:
                 if request.id not in self._answers:

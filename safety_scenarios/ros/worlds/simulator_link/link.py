@@ -228,9 +228,9 @@ class WorldLink(ForwardingLink):
         return [self._simulated(event) for event in self._inner.overlooked()]
 
     def late_stalls(self) -> Sequence[Event]:
-        """Return stalls that were not over at the end; in lock-step nobody waits for them."""
-        return () if self._in_lockstep else [
-            self._simulated(event) for event in self._inner.late_stalls()]
+        """Return stalls that were not over at the end; in lock-step nobody waits for that."""
+        return [self._simulated(event)
+                for event in self._inner.late_stalls(is_awaited=not self._in_lockstep)]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
         """Return what has arrived, or wait for it until ``schedule_ns`` of simulated time."""

@@ -389,6 +389,18 @@ def test_a_factor_of_so_few_messages_is_not_told(to_ms, told):
     assert (factor, pause_ms) == (1.0 if told else None, 10)
 
 
+def test_a_clock_that_repeats_its_time_stands_still():
+    standing = [event.model_copy(update={'stamps': event.stamps.model_copy(update={
+        'ros_ns': event.stamps.ros_ns if not 200 <= t_ms < 700 else ns(200)})})
+        for event in ticks(1.0, 10.0, from_ms=-500)
+        for t_ms in [(event.stamps.steady_ns - ONSET_STEADY_NS) / 1e6]]
+    assert [pauses(standing, *span)[1] for span in ((0, 150), (0, 900), (300, 400))] \
+        == [10, 500, 110]
+    coarse = [event.model_copy(update={'stamps': event.stamps.model_copy(update={
+        'ros_ns': event.stamps.ros_ns // ns(40) * ns(40)})}) for event in ticks(1.0, 10.0)]
+    assert timeline(*coarse, measuring=SIM).tick_ns == ns(40)
+
+
 def test_without_clock_there_is_no_pause():
     assert pauses([], 0, 500) == (None, 0)
 

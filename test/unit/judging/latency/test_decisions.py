@@ -103,22 +103,60 @@ def test_a_simulator_that_charges_nothing_judges_no_controller_that_may_think_lo
     assert result({'answers_alone': True}).verdict is Verdict.PASS
 
 
-@for_each(('untaken', 'verdict'), [
-    ((), 'PASS'), ((0, 10_000), 'INCONCLUSIVE'), ((-200, 10_000), 'INCONCLUSIVE'),
-    ((200, 700), 'INCONCLUSIVE'), ((200, 250), 'PASS'), ((-600, -100), 'PASS')])
-def test_a_silence_of_who_takes_no_turn_is_no_stop(untaken, verdict):
-    """Its process was stopped for longer than the simulator waits."""
+def lock_step(commands, untaken=(), thought_ms=0.0, scenario=None, stalled_ms=None):
+    """
+    Judge a trial in lock-step in which time went on while a turn was not answered.
+
+    :param untaken: from when to when (ms after onset); later than the end: it was never answered
+    :param thought_ms: how long the controller took for that turn by its own doing
+    :param stalled_ms: for how long its process had been stopped at the end, if it reported that
+    """
     found = [one for one in decisions() if not untaken or not (
         at(untaken[0]) <= one.stamps.steady_ns < at(untaken[1]))]
     for place, one in enumerate(found):
         if untaken and one.stamps.steady_ns == at(untaken[1]):  # answered late
             found[place] = one.model_copy(update={'truth': {
-                **one.truth, TURN: at(untaken[0]) / 1e9}})
+                **one.truth, TURN: at(untaken[0]) / 1e9, THOUGHT: thought_ms / 1e3}})
+    if stalled_ms is not None:
+        found.append(Event(kind='stall', name='controller', text='stopped', stamps=stamps(END_MS),
+                           truth={'began': 1.0, 'ended': 0.0, 'lost': stalled_ms / 1e3}))
     measuring = Measuring(
         one_host=True, uncertainty_ms={'source': 3.0}, schedule_clock='steady', pace=1.0,
         lockstep=True, rules=ClockRules(latency_clock='ros', lockstep=True), **OURS)
+    return evaluate(record([command(t_ms, speed, left_ms=t_ms, arrived_ms=t_ms)
+                            for t_ms, speed in commands],
+                           scenario, extra=found, measuring=measuring))
+
+
+@for_each(('untaken', 'verdict'), [
+    ((), 'PASS'), ((0, 10_000), 'INCONCLUSIVE'), ((-200, 10_000), 'INCONCLUSIVE'),
+    ((200, 700), 'INCONCLUSIVE'), ((200, 250), 'INCONCLUSIVE'), ((-600, -100), 'PASS')])
+def test_a_silence_of_who_takes_no_turn_is_no_stop(untaken, verdict):
+    """Its process was stopped for longer than the simulator waits."""
     silent = [*driving(NOMINAL_MS + 10, 50), *driving(ALL_CLEAR_MS, END_MS)]
-    result = evaluate(record(silent, hazard(silence=Silence(
-        policy='stop', driver_timeout_ms=100.0)), extra=found, measuring=measuring))
+    result = lock_step(silent, untaken, scenario=hazard(silence=Silence(
+        policy='stop', driver_timeout_ms=100.0)))
     assert result.latency.inferred
     assert result.verdict is Verdict(verdict), result.reason
+
+
+LATE, NEVER = reacting(650.0), driving(NOMINAL_MS + 10, 50)
+
+
+@for_each(('commands', 'told', 'verdict'), [
+    (LATE, {}, 'FAIL'),
+    (LATE, {'untaken': (50, 650)}, 'INCONCLUSIVE'),
+    (LATE, {'untaken': (50, 650), 'thought_ms': 600.0}, 'FAIL'),  # its own code took so long
+    (LATE, {'untaken': (50, 650), 'thought_ms': 300.0}, 'INCONCLUSIVE'),
+    (LATE, {'untaken': (-1000, -700)}, 'FAIL'),  # long before the hazard
+    (reacting(150.0), {'untaken': (-1000, -700)}, 'PASS'),
+    (reacting(150.0), {'stalled_ms': 30.0}, 'PASS'),
+    (NEVER, {'untaken': (50, 10_000)}, 'FAIL'),  # it hangs
+    (NEVER, {'untaken': (50, 10_000), 'stalled_ms': 30_000.0}, 'INCONCLUSIVE'),
+    (NEVER, {'untaken': (50, 10_000), 'stalled_ms': 30.0}, 'FAIL')])
+def test_who_could_not_run_while_lock_step_went_on_was_not_late_by_itself(
+        commands, told, verdict):
+    result = lock_step(commands, **told)
+    assert result.verdict is Verdict(verdict), result.reason
+    assert ('the process of the controller could not run' in result.reason) is (
+        verdict == 'INCONCLUSIVE')

@@ -35,11 +35,14 @@ def test_a_text_that_was_changed_on_the_way_is_not_read(at):
 def test_a_text_that_somebody_else_sends_again_is_not_read():
     """A reset of the world, heard before the hazard, would take that away."""
     sender = Seal.fresh()
-    receiver, *texts = Seal(bytes.fromhex(sender.line.decode())), *map(sender.closed, 'abc')
-    assert [receiver.opened(one, 'ask') for one in (texts[0], texts[2])] == ['a', 'c']
-    assert [receiver.opened(one, 'ask') for one in texts] == [None] * 3
-    assert receiver.opened(texts[1], 'told') == 'b', 'topics may overtake each other'
-    assert sender.opened(receiver.closed('d'), 'ask') == 'd', 'each sender counts by itself'
+    receiver = Seal(bytes.fromhex(sender.line.decode()))
+    texts = [sender.closed(text, topic) for text, topic in (
+        ('a', 'ask'), ('b', 'ask'), ('told', 'told'), ('c', 'ask'))]
+    assert [receiver.opened(texts[place], 'ask') for place in (0, 3)] == ['a', 'c']
+    assert [receiver.opened(one, 'ask') for one in texts] == [None] * 4
+    assert receiver.opened(texts[2], 'told') == 'told', 'topics may overtake each other'
+    assert receiver.opened(sender.closed('e', 'ask'), 'told') is None, 'on its own topic alone'
+    assert sender.opened(receiver.closed('d', 'ask'), 'ask') == 'd', 'each sender counts by itself'
 
 
 @pytest.mark.parametrize('text', ['', 'AAAA', '{"what": "withdraw"}', 'ä', 'A' * 200])

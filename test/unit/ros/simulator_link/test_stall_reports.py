@@ -120,7 +120,7 @@ def test_commands_have_just_ceased_where_several_are_missing(every_ms, count, qu
 def test_a_controller_that_still_stands_at_the_end_has_stalled_since_its_last_command(
         stopped, reports, tmp_path):
     """Of a stop that lasts for longer than the hazard nothing is reported in time."""
-    child = ChildProcess('a controller', CONTROLLER_NODE, 0, [], tmp_path / 'log', set())
+    child = ChildProcess('a controller', CONTROLLER_NODE, 0, [], tmp_path / 'log')
     inbox, node = Inbox(), SimpleNamespace(
         create_subscription=lambda *_: None, destroy_subscription=lambda _: None)
     listener = StallListener(node, lambda: Stamps(

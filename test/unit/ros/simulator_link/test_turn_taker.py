@@ -92,6 +92,23 @@ def test_a_turn_that_is_given_again_is_answered_again_and_not_taken_again():
         assert [(one.count, one.thought_ns) for one in said] == [(0, 0), (1, 5 * MS), (1, 5 * MS)]
 
 
+def test_a_turn_of_the_trial_before_ends_before_another_trial_begins():
+    """Its process was stopped, and what it still publishes is none of the next trial."""
+    with taking() as (taker, said):
+        taker.receive(Turn(count=0, stage='t'))
+        turn = Turn(count=1, stage='t')
+        taker.receive(turn)
+        assert taker.await_turn(0.0) == turn
+        taker.receive(turn)
+        taker.receive(Turn(count=0, stage='u'))
+        assert len(said) == 1, 'it is not ready'
+        taker.end(turn, 0, 50 * MS, {'cmd_vel': 1})
+        taker.receive(Turn(count=2, stage='t'))  # waits to be taken, for nobody any more
+        taker.receive(Turn(count=0, stage='u'))
+        assert [(one.count, one.stage) for one in said] == [(0, 't'), (1, 't'), (0, 'u')]
+        assert taker.await_turn(0.0) is None
+
+
 def test_a_thread_or_a_process_of_the_plug_in_is_named_and_ours_are_not(monkeypatch):
     of_other_tests, running = set(threading.enumerate()), threading.enumerate
     monkeypatch.setattr(threading, 'enumerate',

@@ -147,6 +147,18 @@ def test_a_sensor_that_did_not_reach_the_controller_is_named():
         Controller(missed='scan').steps(until_ns=60 * MS)
 
 
+def test_a_turn_that_was_not_ended_is_none_of_another_trial(monkeypatch):
+    controller = Controller()
+    monkeypatch.setattr(controller.turns, '_give', controller.given.append)  # it does not answer
+    controller.turns.begin(0, PERIOD, is_new=True)
+    controller.turns.take(PERIOD)
+    controller.turns.reset()
+    controller.turns.begin(PERIOD, PERIOD, is_new=False)
+    controller.turns.hear(Done(count=controller.given[-1].count, commands={'cmd_vel': 1}))
+    assert controller.turns.await_real_time(PERIOD, PERIOD) and not controller.turns.decided()
+    assert controller.turns.is_due(PERIOD)
+
+
 def test_another_trial_waits_for_a_controller_that_receives_it():
     controller = Controller()
     controller.turns.reset()
