@@ -390,6 +390,9 @@ def unlike_run(folder: Path) -> Iterator[str]:
     :raises InputError: the folder is not as the run left it
     """
     found = judged_run(folder)
+    yield from (f'{folder / name}: got no trials of this controller, which the commitment names: '
+                f'they were removed, or never run'
+                for name in read_commitment(folder)[0].controllers if name not in found)
     yield from (f'{path}: got a card of no controller of the run'
                 for path in sorted((folder / CARDS).glob('*.json')) if path.stem not in found)
     for name, one in found.items():
