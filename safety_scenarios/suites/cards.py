@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
-from safety_scenarios.campaign.statistics.proportions import clustered
+from safety_scenarios.campaign.statistics.proportions import clustered, SIMULATED
 from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.dotted_names import flat, read_assignments
@@ -45,7 +45,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 _ROUNDING = 1e-9
 _MOST = 20_000_000
 """Bytes of a card."""
-_IN_PROCESS, _SIMULATORS = ('loopback', 'simulated'), ('mujoco', 'external', 'are')
+_SIMULATORS = ('mujoco', 'external', 'are')
 
 
 def is_run(folder: Path) -> bool:
@@ -134,7 +134,7 @@ def _evidence(run: RunSettings) -> Evidence:
     """Return what the trials were: a world of a simulator, hardware, or messages to a node."""
     if run.hil.enabled:
         return 'hardware'
-    return 'simulated' if run.link in _IN_PROCESS or run.world.kind in _SIMULATORS else 'injected'
+    return 'simulated' if run.link in SIMULATED or run.world.kind in _SIMULATORS else 'injected'
 
 
 def planned_trials(suite: Suite, scenarios: Mapping[str, Scenario], seed: int, trials: int,
@@ -207,7 +207,7 @@ def _notes(summary: CampaignSummary) -> Iterator[str]:
         yield f'in {summary.by_patterns} passed trials the words were read by patterns only'
     if summary.is_in_harness:
         yield 'code of the controller ran in the process of the harness'
-    if summary.link in _IN_PROCESS:
+    if summary.link in SIMULATED:
         yield 'simulated time: neither messages nor thinking take any'
     yield from summary.repaired
 

@@ -25,6 +25,7 @@ from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.rejudge import Rejudged, Rejudging, told
+from safety_scenarios.campaign.statistics.proportions import SIMULATED
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, TrialResult
@@ -174,7 +175,7 @@ def _sample(folder: Path, trial: Rejudged, link: str) -> dict[str, Any]:
         'messages': messages, 'scores': scores_of(result, answer),
         'metadata': _metadata(result, record, path),
         'total_time': result.duration_ms / 1e3, 'uuid': result.trial_id}
-    if link == 'ros':  # others have a clock of their own, which begins in 2020
+    if link not in SIMULATED:
         sample['started_at'] = _time(result.started_system_ns)
         sample['completed_at'] = _time(
             result.started_system_ns + round(result.duration_ms * 1e6))
