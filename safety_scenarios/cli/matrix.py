@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timezone
 import json
 from pathlib import Path
 from typing import Any
@@ -77,10 +78,11 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
 def junit_file(plan: MatrixPlan) -> Iterator[Callable[[MatrixDone], None]]:
     """Give what writes the JUnit file that the settings name, with a suite for each arm."""
     settings = plan.arms[0].arm.settings.model_copy(update={'output': str(plan.folder)})
+    began = datetime.now(timezone.utc)
     with junit_of_arms(OutputContext(settings, teller(settings.console), warn)) as write:
         yield lambda done: write({arm.name: JunitSource(
-            done.arms[arm.name].results, done.arms[arm.name].summary, counts=arm.counts)
-            for arm in done.summary.arms})
+            done.arms[arm.name].results, done.arms[arm.name].summary, counts=arm.counts,
+            began=began) for arm in done.summary.arms})
 
 
 @contextmanager

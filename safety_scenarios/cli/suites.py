@@ -226,7 +226,9 @@ def card(folder: Path, protocol: Path | None, key: Path | None) -> None:
 @click.option('--signers', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               metavar='FILE', help='Who may have signed the card, as ssh-keygen reads it (ALLOWED '
                                    'SIGNERS).')
-def verify(target: Path, signers: Path | None) -> None:
+@click.option('--suite', 'own', default='', metavar='FILE',
+              help='Suite of the card, if it is none that is installed.')
+def verify(target: Path, signers: Path | None, own: str) -> None:
     r"""
     Check a card: its seeds, its trials and its figures.
 
@@ -249,16 +251,17 @@ def verify(target: Path, signers: Path | None) -> None:
             read_card(target)
         if problems:
             raise InputError('\n'.join(problems))
-        echo(f'{run_folder}: seeds, trials, records and cards agree')
+        echo(f'{run_folder}: seeds, trials, records and cards agree; pages and badges are not '
+             f'checked')
         if signers is not None:
             echo(f'{target}: signed by {signer_of_file(target, signers)}')
         sys.exit(0)
     found = read_card(target)
-    suite = installed_suite(found)
-    if suite is None:
+    suite = read_suite(own) if own else installed_suite(found)
+    if suite is None or suite.sha256 != found.suite_sha256:
         raise InputError(f'{target}: got suite {found.suite} with SHA-256 '
-                         f'{found.suite_sha256[:12]}, expected the installed one: its trials '
-                         f'cannot be checked here. Install the version that has it')
+                         f'{found.suite_sha256[:12]}, expected {own or "an installed one"}: its '
+                         f'trials cannot be checked here. Name its file with --suite')
     if problems := list(unlike_suite(found, suite)):
         raise InputError('\n'.join(f'{target}: {text}' for text in problems))
     if signers is not None:

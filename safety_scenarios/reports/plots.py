@@ -15,6 +15,7 @@ from typing import Any, Literal
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.summary import CampaignSummary
@@ -75,7 +76,8 @@ def draw(name: str, campaigns: Sequence[Plotted], path: Path, how: Picture) -> N
 def _latencies(campaigns: Sequence[Plotted]) -> Figure:
     """Draw each judged latency against the bands of its budget, a row for each scenario."""
     rows = [(campaign, row) for campaign in campaigns for row in campaign.summary.scenarios
-            if row.latency_ms or row.not_measured]
+            if row.latency_ms or row.not_measured or (
+                expected_in(row.domain) == 'reaction' and row.verdict is not Verdict.PASS)]
     labels = [f'{row.scenario_id}{_of(campaign, campaigns)}' for campaign, row in rows]
     figure, axes = _sheet('Judged latency against its budget', labels)
     most = max([1.0, *(budget.critical_ms for campaign, row in rows
@@ -92,7 +94,8 @@ def _latencies(campaigns: Sequence[Plotted]) -> Figure:
                       linewidth=1.4)
         missing = len(row.latency_ms) - len(numbers)
         told = [f'{missing} without reaction'] if missing else []
-        told += [f'{row.not_measured} not measured'] if row.not_measured else []
+        unknown = row.trials - len(row.latency_ms)
+        told += [f'{unknown} not measured'] if unknown else []
         axes.text(right * 0.995, at, ', '.join(told), ha='right', va='center', color=_RED,
                   fontsize=6.5)
     axes.set_xlim(0.0, right)
@@ -113,7 +116,7 @@ def _bands(axes: Axes, at: int, budget: LatencyBudget | None, right: float) -> N
 def _margins(campaigns: Sequence[Plotted]) -> Figure:
     """Draw each margin, a row for each check, of one unit after the other."""
     rows: dict[tuple[str, str], list[float]] = {}
-    without: dict[str, list[bool]] = {}
+    without: dict[str, list[Verdict | None]] = {}
     for campaign in campaigns:
         for result in campaign.results:
             for finding in result.findings:
@@ -121,10 +124,10 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
                 if finding.margin is not None and finding.verdict is not None:
                     rows.setdefault((finding.unit or '1', name), []).append(finding.margin)
                 else:
-                    without.setdefault(name, []).append(finding.verdict is Verdict.FAIL)
+                    without.setdefault(name, []).append(finding.verdict)
     has_margin = {name for _, name in rows}
-    rows |= {('-', name): [] for name, failed in without.items()
-             if any(failed) and name not in has_margin}
+    rows |= {('-', name): [] for name, verdicts in without.items()
+             if set(verdicts) != {Verdict.PASS} and name not in has_margin}
     order = sorted(rows)
     units = sorted({unit for unit, _ in order})
     largest = {unit: max((abs(value) for key in order if key[0] == unit for value in rows[key]),
@@ -134,16 +137,19 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
     for at, key in enumerate(order[:_MOST_ROWS]):
         values = rows[key]
         scale = largest[key[0]]
-        axes.plot([value / scale for value in values], _spread(at, len(values)), linestyle='',
-                  marker='o', markersize=2.6, markerfacecolor='none', markeredgewidth=0.6,
-                  markeredgecolor=_RED if min(values, default=0.0) <= 0.0 else _INK)
+        axes.scatter([value / scale for value in values], _spread(at, len(values)), 6.8,
+                     facecolors='none', linewidths=0.6, zorder=2.0,
+                     edgecolors=[_INK if value > 0.0 else _RED for value in values])
         told = [f'least {min(values):.3g} {key[0]}'] if values else []
         missing = without.get(key[1], [])
-        told += [f'{len(missing)} without a number ({sum(missing)} FAIL)'] if missing else []
-        axes.text(2.02, at, '; '.join(told), ha='right', va='center', fontsize=6.5,
-                  color=_RED if any(missing) else _INK)
+        failed = missing.count(Verdict.FAIL)
+        undecided = len(missing) - failed - missing.count(Verdict.PASS)
+        told += [f'no number: {failed} FAIL, {undecided} undecided'] if missing else []
+        axes.text(3.45, at, '; '.join(told), ha='right', va='center', fontsize=6.5,
+                  color=_RED if failed else _INK)
     axes.axvline(0.0, color=_RED, linewidth=0.8)
-    axes.set_xlim(-1.05, 2.05)
+    axes.set_xlim(-1.05, 3.5)
+    axes.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     axes.set_xlabel('margin, as a share of the largest in its unit')
     return figure
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
-from safety_scenarios.campaign.statistics.proportions import clustered
+from safety_scenarios.campaign.statistics.proportions import clustered, SIMULATED
 from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.formats.document.opening import bytes_of
 from safety_scenarios.formats.scenario_files import share_folder
@@ -46,7 +46,7 @@ from safety_scenarios.trial.summary import CampaignSummary
 _ROUNDING = 1e-9
 _MOST = 20_000_000
 """Bytes of a card."""
-_IN_PROCESS, _SIMULATORS = ('loopback', 'simulated'), ('mujoco', 'external', 'are')
+_SIMULATORS = ('mujoco', 'external', 'are')
 
 
 def is_run(folder: Path) -> bool:
@@ -135,7 +135,7 @@ def _evidence(run: RunSettings) -> Evidence:
     """Return what the trials were: a world of a simulator, hardware, or messages to a node."""
     if run.hil.enabled:
         return 'hardware'
-    return 'simulated' if run.link in _IN_PROCESS or run.world.kind in _SIMULATORS else 'injected'
+    return 'simulated' if run.link in SIMULATED or run.world.kind in _SIMULATORS else 'injected'
 
 
 def planned_trials(suite: Suite, scenarios: Mapping[str, Scenario], seed: int, trials: int,
@@ -208,7 +208,7 @@ def _notes(summary: CampaignSummary) -> Iterator[str]:
         yield f'in {summary.by_patterns} passed trials the words were read by patterns only'
     if summary.is_in_harness:
         yield 'code of the controller ran in the process of the harness'
-    if summary.link in _IN_PROCESS:
+    if summary.link in SIMULATED:
         yield 'simulated time: neither messages nor thinking take any'
     yield from summary.repaired
 
@@ -389,6 +389,9 @@ def unlike_run(folder: Path) -> Iterator[str]:
     :raises InputError: the folder is not as the run left it
     """
     found = judged_run(folder)
+    yield from (f'{folder / name}: got no trials of this controller, which the commitment names: '
+                f'they were removed, or never run'
+                for name in read_commitment(folder)[0].controllers if name not in found)
     yield from (f'{path}: got a card of no controller of the run'
                 for path in sorted((folder / CARDS).glob('*.json')) if path.stem not in found)
     for name, one in found.items():

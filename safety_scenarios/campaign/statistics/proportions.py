@@ -273,8 +273,8 @@ def _nothing(confidence: float, method: str) -> Estimate:
                     method=method)
 
 
-_SIMULATED = ('loopback', 'simulated')
-"""Links over which a trial is as long as it was planned."""
+SIMULATED = ('loopback', 'simulated')
+"""Links with a clock of their own, over which trials are repeated to the nanosecond."""
 
 
 def distinct(results: Iterable[TrialResult], link: str) -> list[TrialResult]:
@@ -298,7 +298,7 @@ def what_came_of(result: TrialResult, link: str) -> str:
     latency = None if result.latency is None else result.latency.judged_ns
     return repr((result.scenario_id, result.verdict, latency, result.is_measured,
                  sorted(result.drawn.items(), key=str), result.scores, result.said,
-                 None if link in _SIMULATED else result.duration_ms,
+                 None if link in SIMULATED else result.duration_ms,
                  [(finding.check, finding.verdict, finding.margin, finding.at_ms, finding.reason)
                   for finding in result.findings]))
 

@@ -248,8 +248,7 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
     """
     counts = {verdict.value: row.verdicts.get(verdict.value, 0) for verdict in Verdict}
     open_ = counts['INCONCLUSIVE'] + counts['ERROR']
-    why = [f'{open_} of {counted(row.trials, "trial")} INCONCLUSIVE or ERROR, over which nothing '
-           f'is claimed'] if open_ else []
+    why = [f'{open_} of {counted(row.trials, "trial")} INCONCLUSIVE or ERROR'] if open_ else []
     why += ['the folder is not as its campaign left it, see flaws'] if flaws else []
     why += ['the campaign was interrupted'] if summary.interrupted else []
     differing = strata[1][1]
@@ -259,14 +258,16 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
     bound = None if why else row.failed if row.stopped_early else \
         no_narrower(*(clopper_pearson(*one, sided='upper') for one in strata))
     who = f'{summary.controller} in {row.scenario_id} ({row.scenario_name})'
+    failed = f'{counted(counts["FAIL"], "failure")} in {counted(row.trials, "trial")}'
     if bound is None or bound.high is None:
-        statement, bound = f'{who}: nothing is claimed, because ' + '; '.join(
+        shown = f'{failed}, and no bound' if counts['FAIL'] else 'nothing'
+        statement, bound = f'{who}: {shown} is claimed, because ' + '; '.join(
             why or ['the trials carry no bound']), None
     else:
         alike = '' if differing == row.trials else \
             f' ({differing} of them differ in what is judged, no bound is narrower than theirs)'
-        statement = (f'{who}: {counts["FAIL"]} failures in {counted(row.trials, "trial")}{alike}, '
-                     f'at most {percent_up(bound.high)} at {bound.confidence:.0%} confidence')
+        statement = (f'{who}: {failed}{alike}, at most {percent_up(bound.high)} at '
+                     f'{bound.confidence:.0%} confidence')
     named = row.traceability
     return {'status': status, 'assertionDeclaration': _DECLARED[status], 'statement': statement,
             'scenario_id': row.scenario_id, 'trials': row.trials, 'verdicts': counts,

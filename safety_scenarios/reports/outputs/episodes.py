@@ -162,16 +162,15 @@ def contract_used(spec: ControllerSpec) -> PolicyContract | None:
     return load_contract(Path(str(own)) if own else contract_of(address))
 
 
-def plain_contract(trials: Sequence[Recorded]) -> tuple[PolicyContract, Sequence[str]]:
+def plain_contract(robot: RobotModel,
+                   first: Mapping[str, Message]) -> tuple[PolicyContract, Sequence[str]]:
     """
     Return a contract that reads every topic of some trials, and the topics that it cannot read.
 
     A topic on which nothing has come yet reads zeros, a scan the end of its range.
+
+    :param first: topic to the first message on it
     """
-    first: dict[str, Message] = {}
-    for trial in trials:
-        for topic, received in trial.topics.items():
-            first.setdefault(topic, received[0].message)
     inputs: dict[str, tuple[InputPart, ...]] = {}
     unread = []
     for topic in sorted(first):
@@ -180,7 +179,6 @@ def plain_contract(trials: Sequence[Recorded]) -> tuple[PolicyContract, Sequence
             inputs[f'observation.{"images." if parts[0].size else ""}{topic}'] = parts
         else:
             unread.append(f'{topic} [{first[topic].type}]')
-    robot = trials[0].robot
     return PolicyContract(
         robot=robot.kind, inputs=inputs, stale_ms=0.0, outputs={'action': ActionOutput(
             quantity='joint_velocity' if kind_of(robot).has_joints else 'velocity')}), unread

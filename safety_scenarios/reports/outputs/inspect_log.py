@@ -25,6 +25,7 @@ from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.rejudging.rejudge import Rejudged, Rejudging, told
+from safety_scenarios.campaign.statistics.proportions import SIMULATED
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, TrialResult
@@ -72,7 +73,7 @@ def log_text(folder: Path, name: str, found: Rejudging) -> str:
         'results': _results(found, results),
         'stats': {'started_at': began},
         **({'error': _error('; '.join(flaws))} if flaws else {}),
-        'samples': [_sample(folder, one) for one in trials]}
+        'samples': [_sample(folder, one, found.summary.link) for one in trials]}
     return json.dumps(log, ensure_ascii=True) + '\n'
 
 
@@ -159,7 +160,7 @@ def _results(found: Rejudging, results: Sequence[TrialResult]) -> dict[str, Any]
                                 for key, value in shares.items()}}]}
 
 
-def _sample(folder: Path, trial: Rejudged) -> dict[str, Any]:
+def _sample(folder: Path, trial: Rejudged, link: str) -> dict[str, Any]:
     """Return one trial; one that never began has no record, and nothing was published in it."""
     result = trial.after
     path = folder / journal_path(result.trial_id)
@@ -173,10 +174,11 @@ def _sample(folder: Path, trial: Rejudged) -> dict[str, Any]:
         'input': _published(record, messages, said), 'target': _target(record),
         'messages': messages, 'scores': scores_of(result, answer),
         'metadata': _metadata(result, record, path),
-        'started_at': _time(result.started_system_ns),
-        'completed_at': _time(result.started_system_ns + round(result.duration_ms * 1e6)),
-        'total_time': result.duration_ms / 1e3,
-        'uuid': result.trial_id}
+        'total_time': result.duration_ms / 1e3, 'uuid': result.trial_id}
+    if link not in SIMULATED:
+        sample['started_at'] = _time(result.started_system_ns)
+        sample['completed_at'] = _time(
+            result.started_system_ns + round(result.duration_ms * 1e6))
     if answer is not None:
         sample['output'] = {'model': result.controller, 'choices': [
             {'message': {'role': 'assistant', 'content': answer}, 'stop_reason': 'stop'}]}

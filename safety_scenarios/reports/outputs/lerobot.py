@@ -34,6 +34,7 @@ from safety_scenarios.reports.outputs.episodes import (
     recorded,
 )
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.journal import read_journal
 
@@ -87,6 +88,15 @@ class Dataset:
 
 
 @dataclass
+class _Group:
+    """Trials whose commands have the same form, and the first message on each of their topics."""
+
+    robot: RobotModel
+    trials: list[tuple[Path, TrialResult]] = field(default_factory=list)
+    first: dict[str, Message] = field(default_factory=dict)
+
+
+@dataclass
 class _Written:
     """What is known of the episodes that have been written."""
 
@@ -103,8 +113,7 @@ def datasets_of(sources: Sequence[Source]) -> Sequence[Dataset]:
 
     :raises SettingsError: no trial has commands
     """
-    groups: dict[tuple[str, tuple[str, ...]], list[tuple[Path, TrialResult]]] = defaultdict(list)
-    samples: dict[tuple[str, tuple[str, ...]], list[Recorded]] = defaultdict(list)
+    groups: dict[tuple[str, tuple[str, ...]], _Group] = {}
     contracts, notes = list[PolicyContract | None](), list[str]()
     for source in sources:
         try:
@@ -112,35 +121,32 @@ def datasets_of(sources: Sequence[Source]) -> Sequence[Dataset]:
         except InputError as error:
             contracts.append(None)
             notes.append(f'{source.folder}: read without the contract of its policy: {error}')
-        keys: dict[str, tuple[str, tuple[str, ...]] | None] = {}
         for trial in source.found:
             result = trial.after
             path = source.folder / journal_path(result.trial_id)
             if result.warmup or not path.exists():
                 continue
-            if result.scenario_id not in keys:  # trials of one scenario have the same topics
-                sample = _read(path)
-                if isinstance(sample, str):
-                    notes.append(f'{result.trial_id}: left out: {sample}')
-                    keys[result.scenario_id] = None
-                    continue
-                key = keys[result.scenario_id] = sample.robot.kind, sample.action_names
-                samples[key].append(sample)
-            if (known := keys[result.scenario_id]) is not None:
-                groups[known].append((path, result))
+            read = _read(path)
+            if isinstance(read, str):
+                notes.append(f'{result.trial_id}: left out: {read}')
+                continue
+            group = groups.setdefault((read.robot.kind, read.action_names), _Group(read.robot))
+            group.trials.append((path, result))
+            for topic, received in read.topics.items():
+                group.first.setdefault(topic, received[0].message)
     if not groups:
         raise SettingsError('--format lerobot: got no trial in which a robot was commanded, '
                             'expected at least one. Name another campaign')
     shared = contracts[0] if all(one == contracts[0] for one in contracts) else None
     found = []
-    for (kind, names), trials in groups.items():
+    for (kind, names), group in groups.items():
         used, unread = (shared, ()) if shared is not None and shared.robot == kind \
-            else plain_contract(samples[kind, names])
+            else plain_contract(group.robot, group.first)
         found.append(Dataset(
-            kind, samples[kind, names][0].robot, used,
+            kind, group.robot, used,
             PLAIN_FPS if used is not shared else max(1, round(used.rate_hz)), names,
-            trials, [*notes, *(f'{kind}: left out, because its type is not known here: {one}'
-                               for one in unread)]))
+            group.trials, [*notes, *(f'{kind}: left out, because its type is not known here: {one}'
+                                     for one in unread)]))
     return found
 
 
@@ -168,7 +174,8 @@ def write_dataset(folder: Path, dataset: Dataset) -> Sequence[str]:
     with parquet.ParquetWriter(data, schema) as writer:
         for path, result in dataset.trials:
             trial = _read(path)
-            episode = trial if isinstance(trial, str) else _episode(trial, dataset)
+            episode = trial if isinstance(trial, str) else \
+                episode_of(trial, dataset.contract, dataset.fps)
             if isinstance(episode, str):
                 done.notes.append(f'{result.trial_id}: left out: {episode}')
                 continue
@@ -182,13 +189,6 @@ def write_dataset(folder: Path, dataset: Dataset) -> Sequence[str]:
                             + ' '.join(done.notes))
     _write_meta(folder, dataset, features, done)
     return done.notes
-
-
-def _episode(trial: Recorded, dataset: Dataset) -> Episode | str:
-    if trial.action_names != dataset.action_names:
-        return (f'it was commanded by {", ".join(trial.action_names)}, and the others by '
-                f'{", ".join(dataset.action_names)}')
-    return episode_of(trial, dataset.contract, dataset.fps)
 
 
 def _features(dataset: Dataset) -> dict[str, dict[str, Any]]:

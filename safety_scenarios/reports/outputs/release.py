@@ -5,12 +5,12 @@
 What a campaign came to for the tools of a release review: SARIF, OSCAL and CycloneDX.
 
 SARIF 2.1.0 (OASIS), OSCAL 1.1 assessment results (NIST), CycloneDX 1.6 (ECMA-424). What could not
-be judged is a warning in SARIF, and not satisfied in OSCAL: a tool that knows only pass and fail
-must not take it for a pass. In SARIF a trial without a record and a flaw of the folder are errors.
+be judged is an error in SARIF, as code scanning lets warnings pass by default, and not satisfied
+in OSCAL: a tool that knows only pass and fail must not take it for a pass.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 import json
 from pathlib import Path
 import re
@@ -82,12 +82,10 @@ class _Facts:
 
     @property
     def ended(self) -> str:
-        """Return when the last trial ended."""
-        last_s = max((one.started_system_ns / 1e9 + one.duration_ms / 1e3
-                      for one in self.results), default=0.0)
-        begin = datetime.fromisoformat(self.started)
-        return max(begin, datetime.fromtimestamp(last_s, timezone.utc)
-                   if last_s > begin.timestamp() else begin + timedelta(0)).isoformat()
+        """Return when the last trial ended; empty: its times are simulated."""
+        last = datetime.fromtimestamp(max((one.started_system_ns / 1e9 + one.duration_ms / 1e3
+                                           for one in self.results), default=0.0), timezone.utc)
+        return last.isoformat() if last > datetime.fromisoformat(self.started) else ''
 
     @property
     def about(self) -> str:
@@ -111,8 +109,8 @@ def _sarif(facts: _Facts) -> dict[str, Any]:
         'automationDetails': {'id': f'safety_scenarios/{facts.summary.controller}/'},
         'invocations': [{
             'executionSuccessful': not facts.flaws, 'startTimeUtc': _utc(facts.started),
-            'endTimeUtc': _utc(facts.ended), 'exitCode': facts.summary.exit_code,
-            'toolExecutionNotifications': notices}],
+            **({'endTimeUtc': _utc(facts.ended)} if facts.ended else {}),
+            'exitCode': facts.summary.exit_code, 'toolExecutionNotifications': notices}],
         'results': rows,
         'properties': {'about': facts.about, 'verdicts': dict(facts.summary.verdicts),
                        'manifest_sha256': facts.manifest}}]}
@@ -141,7 +139,7 @@ def _sarif_results(facts: _Facts) -> Iterator[dict[str, Any]]:
         first, reason = some[0]
         is_open = check == _UNDECIDED
         yield {
-            'ruleId': check, 'level': 'warning' if is_open else 'error', 'kind': 'fail',
+            'ruleId': check, 'level': 'error', 'kind': 'fail',
             'rule': _RULES.get(check, check),
             'message': _message(
                 f'{scenario} ({first.scenario_name}): {facts.summary.controller}: '
@@ -210,12 +208,13 @@ def _oscal(facts: _Facts) -> dict[str, Any]:
     return {'assessment-results': {
         'uuid': facts.identifier('assessment-results'),
         'metadata': {'title': f'Safety scenarios: {facts.summary.controller}',
-                     'last-modified': facts.ended, 'version': facts.version,
+                     'last-modified': facts.ended or facts.started, 'version': facts.version,
                      'oscal-version': _OSCAL},
         'import-ap': {'href': f'{_OURS}plan', 'remarks': facts.about},
         'results': [{
             'uuid': facts.identifier('result'), 'title': f'Campaign of {facts.summary.controller}',
-            'description': facts.about, 'start': facts.started, 'end': facts.ended,
+            'description': facts.about, 'start': facts.started,
+            **({'end': facts.ended} if facts.ended else {}),
             'reviewed-controls': {'control-selections': [{
                 'description': 'Every hazard that a scenario of the campaign names.',
                 'include-all': {}}]},
@@ -244,7 +243,7 @@ def _observation(facts: _Facts, name: str, some: Sequence[TrialResult]) -> dict[
         'uuid': facts.identifier(f'observation/{name}'), 'title': f'Trials about {name}',
         'description': _short(f'{counted(len(some), "trial")} of {" ".join(scenarios)}: '
                               f'{_counts(some)}'),
-        'methods': ['TEST'], 'collected': facts.ended,
+        'methods': ['TEST'], 'collected': facts.ended or facts.started,
         'props': [{'name': verdict.value.lower(), 'ns': _OURS,
                    'value': str(sum(one.verdict is verdict for one in some))}
                   for verdict in Verdict]}
@@ -285,8 +284,9 @@ def _cyclonedx(facts: _Facts) -> dict[str, Any]:
     return {
         'bomFormat': 'CycloneDX', 'specVersion': _CYCLONEDX, 'version': 1,
         'serialNumber': f'urn:uuid:{facts.identifier("bom")}',
-        'metadata': {'timestamp': facts.ended, 'component': main, 'tools': {'components': [
-            {'type': 'application', 'name': 'safety_scenarios', 'version': facts.version}]}},
+        'metadata': {
+            'timestamp': facts.ended or facts.started, 'component': main, 'tools': {'components': [
+                {'type': 'application', 'name': 'safety_scenarios', 'version': facts.version}]}},
         'components': [_component(one) for one in artifacts],
         'dependencies': [{'ref': 'controller', 'dependsOn': [_ref(one) for one in artifacts]},
                          *({'ref': _ref(one)} for one in artifacts)]}

@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 from safety_scenarios.campaign.folder.files import journal_path
+from safety_scenarios.campaign.statistics.proportions import SIMULATED
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import failed_checks, TrialResult
 from safety_scenarios.studies.matrix.cells import cells
@@ -24,8 +25,6 @@ from safety_scenarios.trial.commanded import commanded
 from safety_scenarios.trial.summary import CampaignSummary
 
 _MOST_FLIPS = 400
-_SIMULATED = ('loopback', 'simulated')
-"""Links over which equal controllers command at equal times."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def equal_outputs(first: tuple[str, Outputs], second: tuple[str, Outputs]) -> Eq
 def outputs(folder: Path, results: Sequence[TrialResult], link: str) -> Outputs:
     """Return scenario and index to the hash of all that a controller put out in that trial."""
     return {(one.scenario_id, one.index): commanded(
-        folder / journal_path(one.trial_id), timed=link in _SIMULATED)
+        folder / journal_path(one.trial_id), timed=link in SIMULATED)
         for one in results if not one.warmup}
 
 

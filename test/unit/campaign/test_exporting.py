@@ -114,6 +114,17 @@ def test_one_undecided_trial_among_many_takes_the_bound_away(many_campaigns, ver
     assert whole['rates']['hazards_missed']['bound'] is None
 
 
+@pytest.mark.parametrize(('rest', 'text'), [
+    (Verdict.FAIL, '1 failure in 2 trials, and no bound is claimed, because 1 of 2'),
+    (Verdict.PASS, 'nothing is claimed, because 1 of 2')])
+def test_a_failure_is_stated_beside_an_undecided_trial_and_a_pass_is_not(
+        many_campaigns, rest, text):
+    verdicts = iter((Verdict.ERROR, rest))
+    _, scenario = claims_over(many_campaigns, lambda result: result.model_copy(update={
+        'verdict': next(verdicts)}))
+    assert f': {text} trials INCONCLUSIVE or ERROR' in scenario['statement']
+
+
 def claims_over(many_campaigns, change, times=1):
     """Return what is claimed of the passed campaign, after each of its results was changed."""
     [one] = judged([many_campaigns / 'passed'])

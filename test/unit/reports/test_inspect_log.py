@@ -53,6 +53,12 @@ def test_a_trial_is_an_epoch_of_its_scenario_with_its_own_verdict(words):
     assert log['status'] == 'success'
 
 
+def test_times_of_a_simulated_clock_are_given_as_no_date(words):
+    _, log = words
+    assert all(one['total_time'] > 0 and 'started_at' not in one and 'completed_at' not in one
+               for one in log['samples'])
+
+
 def test_a_sample_says_what_was_asked_and_answered(words):
     found, log = words
     sample = log['samples'][0]

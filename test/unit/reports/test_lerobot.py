@@ -21,7 +21,7 @@ from safety_scenarios.reports.outputs.episodes import (
     recorded,
 )
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.trial.journal import read_journal
 from unit.records import answered, chat, command, reacting, record, stamps, twist
 
@@ -211,6 +211,27 @@ def test_a_campaign_without_commands_is_refused(tmp_path, capsys):
     assert main(['export', str(tmp_path / 'run'), '--format', 'lerobot', '--output',
                  str(tmp_path / 'out')]) == 2
     assert 'got no trial in which a robot was commanded' in capsys.readouterr().err
+
+
+class Dies:
+    """A controller that dies before its first command in the first trial."""
+
+    has_died = False
+
+    def decide(self, observation):
+        """Drive, but in the first trial; each trial has another object."""
+        if not self.has_died:
+            type(self).has_died = True
+            raise RuntimeError('planted')
+        return Command(velocity=(0.3, 0.0))
+
+
+def test_a_trial_without_commands_takes_no_other_one_with_it(tmp_path):
+    results = run('SCN-R-101', controller=Dies, isolate=False, link='loopback', trials=3, seed=1,
+                  output=tmp_path / 'campaign')
+    assert [one.verdict.value == 'ERROR' for one in results.trials] == [True, False, False]
+    found = episodes(exported(tmp_path / 'campaign', tmp_path / 'out'))
+    assert [one['trial_id'] for one in found] == [one.trial_id for one in results.trials[1:]]
 
 
 def test_a_policy_names_the_features(tmp_path):

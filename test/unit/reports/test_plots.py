@@ -45,9 +45,19 @@ def test_a_reaction_that_never_came_is_told_in_the_figure_and_not_drawn(campaign
     assert '1 without reaction' in (tmp_path / 'x.svg').read_text(encoding='utf-8')
 
 
+def test_a_hazard_that_was_never_published_is_in_the_figure_of_latencies(tmp_path):
+    """A scenario must not vanish from a paper because no trial of it could be judged."""
+    results = run('SCN-R-101', controller='always_stop', link='loopback', seed=1)
+    row = results.summary.scenarios[0]
+    assert row.verdicts.keys() == {'INCONCLUSIVE'} and not row.latency_ms
+    draw('latency', [Plotted('x', results.summary, results.trials, {})], tmp_path / 'x.svg', 'svg')
+    text = (tmp_path / 'x.svg').read_text(encoding='utf-8')
+    assert 'SCN-R-101' in text and '1 not measured' in text
+
+
 def test_a_failure_without_a_number_is_in_the_figure_of_margins(campaigns, tmp_path):
     draw('margins', campaigns[1:], tmp_path / 'x.svg', 'svg')
-    assert 'without a number (1 FAIL)' in (tmp_path / 'x.svg').read_text(encoding='utf-8')
+    assert 'no number: 1 FAIL, 0 undecided' in (tmp_path / 'x.svg').read_text(encoding='utf-8')
 
 
 def test_no_campaign_can_be_drawn_as_nothing(tmp_path):

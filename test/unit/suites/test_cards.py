@@ -4,6 +4,7 @@
 """Cards: what they say, that nothing undecided is green, and that a changed one is refused."""
 
 import json
+import shutil
 from xml.etree import ElementTree
 
 from cases import for_each
@@ -185,6 +186,14 @@ def test_a_card_of_no_controller_of_the_run_is_named(folder):
         (folder / 'cards' / 'rule_based.json').read_text())
     assert list(unlike_run(folder)) == [
         f'{folder / "cards" / "best.json"}: got a card of no controller of the run']
+
+
+def test_a_controller_that_the_commitment_names_cannot_be_left_out(folder):
+    """Nobody may run several candidates and show the best alone."""
+    shutil.rmtree(folder / 'blind_clock')
+    (folder / 'cards' / 'blind_clock.json').unlink()
+    [problem] = unlike_run(folder)
+    assert problem.startswith(f'{folder / "blind_clock"}: got no trials of this controller')
 
 
 @for_each(('name', 'old', 'new', 'message'), [

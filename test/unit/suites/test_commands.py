@@ -21,7 +21,7 @@ from safety_scenarios.suites.comparability import ordered, refuse_incomparable
 from safety_scenarios.suites.run import Arm, run_suite
 from safety_scenarios.suites.suite import read_suite
 from safety_scenarios.trial.plan import seed_of
-from unit.suites.suite_runs import copied, nobody, run_small, small_suite
+from unit.suites.suite_runs import copied, nobody, run_small, small_suite, TEXT
 
 SHIPPED = Path(__file__).resolve().parents[3] / 'config' / 'cards'
 
@@ -64,6 +64,12 @@ def test_a_card_by_itself_is_checked_as_far_as_it_can_be(small_run, tmp_path, ca
     path.write_text((small_run / 'cards' / 'rule_based.json').read_text())
     assert main(['suite', 'verify', str(path)]) == 2
     assert 'cannot be checked here' in capsys.readouterr().err
+    own = small_suite(tmp_path)
+    assert main(['suite', 'verify', str(path), '--suite', str(tmp_path / 'small.yaml')]) == 3
+    assert 'verdicts of the trials cannot be checked' in capsys.readouterr().out
+    small_suite(tmp_path, text=TEXT.replace('name: small', 'name: other'))
+    assert main(['suite', 'verify', str(path), '--suite', str(tmp_path / 'small.yaml')]) == 2
+    assert own.sha256[:12] in capsys.readouterr().err
 
 
 def test_a_card_elsewhere_below_a_run_is_a_card_by_itself(small_run, tmp_path, capsys):

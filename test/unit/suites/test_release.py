@@ -59,16 +59,29 @@ def test_sarif_has_a_result_at_the_scenario_file_for_each_failed_check(judged):
                 for row in run['results']}) == len(failed)
 
 
+def test_a_campaign_in_simulated_time_has_a_beginning_and_no_end(judged):
+    folder, found = judged['rule_based']
+    last = replace(found, trials=tuple(replace(one, after=one.after.model_copy(update={
+        'started_system_ns': 4 * 10**18})) for one in found))
+    for some, has_end in ((found, False), (last, True)):
+        [run] = review_of('sarif', folder, some)['runs']
+        [result] = review_of('oscal', folder, some)['assessment-results']['results']
+        assert ('endTimeUtc' in run['invocations'][0], 'end' in result) == (has_end, has_end)
+        assert {one['collected'] for one in result['observations']} == {
+            result.get('end', result['start'])}
+
+
 def test_sarif_of_a_passed_campaign_has_no_result(judged):
     assert review_of('sarif', *judged['rule_based'])['runs'][0]['results'] == []
 
 
 @pytest.mark.parametrize('verdict', [Verdict.INCONCLUSIVE, Verdict.ERROR])
-def test_what_could_not_be_judged_is_a_warning_and_not_satisfied(judged, verdict):
+def test_what_could_not_be_judged_is_an_error_and_not_satisfied(judged, verdict):
+    """By default GitHub's code scanning fails no merge request for a warning."""
     folder, found = judged['rule_based']
     changed = as_if(found, verdict)
     [row] = review_of('sarif', folder, changed)['runs'][0]['results']
-    assert (row['ruleId'], row['level']) == ('undecided', 'warning')
+    assert (row['ruleId'], row['level']) == ('undecided', 'error')
     states = states_of(review_of('oscal', folder, changed))
     assert ('not-satisfied', 'other') in states.values()
 
