@@ -15,13 +15,7 @@ from safety_scenarios.campaign.never_published import (
     says_go,
     why_a_command,
 )
-from safety_scenarios.errors import (
-    did_you_mean,
-    InputError,
-    Problem,
-    ScenarioError,
-    SettingsError,
-)
+from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError, SettingsError
 from safety_scenarios.scenario.blocks.nominal_calls import ActionGoal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings

@@ -214,8 +214,7 @@ def _copy_repairs(source: Path, target: Path) -> None:
         shutil.copytree(source / DAMAGED, target / DAMAGED, dirs_exist_ok=True)
 
 
-def _preflight(results: Sequence[TrialResult],
-               owner: Mapping[str, Shard]) -> Iterator[Preflight]:
+def _preflight(results: Sequence[TrialResult], owner: Mapping[str, Shard]) -> Iterator[Preflight]:
     """Yield of each scenario what its first trial showed of the wiring."""
     known = set[str]()
     for result in results:

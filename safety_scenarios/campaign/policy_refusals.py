@@ -126,8 +126,7 @@ class _PolicyFit:
     :param policy: with its parameters, not begun
     """
 
-    def __init__(self, policy: PolicyController, link: LinkPlan,
-                 plugin: type[LinkPlugin]) -> None:
+    def __init__(self, policy: PolicyController, link: LinkPlan, plugin: type[LinkPlugin]) -> None:
         self._policy, self._link = policy, link
         self._is_closed = plugin.in_this_process
         """Whether only the scenario can publish what the policy reads."""

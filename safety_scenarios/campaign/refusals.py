@@ -101,8 +101,7 @@ def _about_world(scenarios: Sequence[Scenario], link: LinkPlan, world: str,
             yield _without_world(scenario, link.name)
 
 
-def _participants(scenarios: Sequence[Scenario],
-                  plugin: type[LinkPlugin]) -> Iterator[InputError]:
+def _participants(scenarios: Sequence[Scenario], plugin: type[LinkPlugin]) -> Iterator[InputError]:
     """Yield the agents whose controller is unknown, or needs more time than the link has."""
     slow = []
     for scenario in scenarios:
@@ -228,8 +227,7 @@ def refuse_unreachable(controller: ControllerPlan) -> None:
                             f'correct the URL')
 
 
-def above_floor(open_link: OpenLink, calibration: Calibration | None,
-                gate: LimitName) -> OpenLink:
+def above_floor(open_link: OpenLink, calibration: Calibration | None, gate: LimitName) -> OpenLink:
     """Refuse a budget that the harness itself would use up."""
     if calibration is None or calibration.floor_ms is None:
         return open_link

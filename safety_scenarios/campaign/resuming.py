@@ -186,8 +186,7 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
         keep_lines(folder, [evidence.lines[name].text.encode() for name in kept])
     again = [name for name in _ids(plan) if name not in kept and name not in finished]
     removed = [name for name in again if remove_trial(folder, name)]
-    whole = [name for name in again
-             if name in complete and not is_interrupted(complete[name])]
+    whole = [name for name in again if name in complete and not is_interrupted(complete[name])]
     resumption = Resumption(
         {name: evidence.lines[name].result for name in kept}, finished,
         len(set(removed).difference(whole)), len(whole),

@@ -262,5 +262,4 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
                 rows = Preflight(scenario_id=trial.scenario.id, rows=(
                     PreflightRow(check='connection', status='error', detail=str(error)),))
             found.append(rows)
-    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)),
-                  len(plan.trials))
+    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)), len(plan.trials))

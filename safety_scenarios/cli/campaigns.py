@@ -16,12 +16,7 @@ import click
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.campaign.folder.folder import no_campaign, PAGE
-from safety_scenarios.campaign.folder.many import (
-    campaigns_in,
-    follow,
-    least_margins,
-    Listed,
-)
+from safety_scenarios.campaign.folder.many import campaigns_in, follow, least_margins, Listed
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath

@@ -58,8 +58,7 @@ def coverage(scenarios: tuple[str, ...], register: Path | None, campaign: Path |
     found = survey_of(scenarios, values)
     if found.problems and scenarios:
         raise ScenarioError(found.problems)
-    results = () if campaign is None else tuple(
-        trial.after for trial in rejudge(campaign))
+    results = () if campaign is None else tuple(trial.after for trial in rejudge(campaign))
     told = hazard_coverage(listed, found.loaded.scenarios, results)
     if as_json:
         click.echo(json.dumps(hazard_data(told), indent=2, ensure_ascii=False))

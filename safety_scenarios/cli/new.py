@@ -30,11 +30,7 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.scenario_reading import read_raw
 from safety_scenarios.formats.writing.hazards import KINDS, MEASURES, ROBOTS
-from safety_scenarios.formats.writing.profile_text import (
-    GraphFacts,
-    profile_text,
-    ProfileAnswers,
-)
+from safety_scenarios.formats.writing.profile_text import GraphFacts, profile_text, ProfileAnswers
 from safety_scenarios.formats.writing.scenario_text import scenario_text, slug
 from safety_scenarios.formats.writing.template import Answers
 from safety_scenarios.lint.review import review

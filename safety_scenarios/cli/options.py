@@ -28,9 +28,7 @@ from safety_scenarios.scenario.dotted_names import (
     setting_at,
     SHORT_NAMES,
 )
-from safety_scenarios.scenario.dotted_names import (
-    settings_of as every_setting,
-)
+from safety_scenarios.scenario.dotted_names import settings_of as every_setting
 from safety_scenarios.scenario.settings import RunSettings
 
 Function = Callable[..., Any]
@@ -297,8 +295,7 @@ def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
 class Finite(click.FloatRange):
     """A range of numbers; NaN is in none, though no comparison with it says so."""
 
-    def convert(self, value: Any, param: click.Parameter | None,
-                ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or fail with what is wrong with it."""
         found = super().convert(value, param, ctx)
         if not math.isfinite(found):

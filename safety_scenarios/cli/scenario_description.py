@@ -169,8 +169,7 @@ def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection
     told = {name: _with_unit(noun, name, value) for name, value in found.items()}
     told |= {path[len(place) + 1:]: text for path, text in draws.items()
              if path.startswith(f'{place}.')}
-    return {name: text for name, text in told.items()
-            if name.partition('.')[0] not in leave_out}
+    return {name: text for name, text in told.items() if name.partition('.')[0] not in leave_out}
 
 
 def _with_unit(noun: Noun, name: str, value: Any) -> str:

@@ -116,8 +116,7 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
 def _of_suite(values: Mapping[str, Any], settings: Mapping[str, str], *,
               with_own: bool) -> dict[str, Any]:
     """Return options, with each setting of the suite that the command line does not set."""
-    texts = tuple(text for text in values[SET]
-                  if with_own or not text.startswith('controller.'))
+    texts = tuple(text for text in values[SET] if with_own or not text.startswith('controller.'))
     given = set(names_set(given_in(values)))
     return {**values, SET: (*texts, *(f'{name}={value}' for name, value in settings.items()
                                       if name not in given))}

@@ -332,8 +332,7 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     """Find equal texts, but for a hazard told again at another level of abstraction."""
     first: dict[tuple[str, str], Scenario] = {}
     for scenario in scenarios:
-        said = ' '.join(message.content for message in scenario.messages
-                        if message.role == 'user')
+        said = ' '.join(message.content for message in scenario.messages if message.role == 'user')
         words = _words(said)
         body = scenario.body
         level = body.level if isinstance(body, RobotBody) else 'text'

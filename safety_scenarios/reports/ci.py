@@ -175,8 +175,7 @@ def _trial(suite: ElementTree.Element, result: TrialResult, left: int, *, counts
 def _told(result: TrialResult, most: int) -> str:
     """Return everything that kept a trial from PASS."""
     lines = [f'trial {result.trial_id}, seed {result.seed}, controller {result.controller}']
-    wrong = [finding for finding in result.findings
-             if finding.verdict not in (None, Verdict.PASS)]
+    wrong = [finding for finding in result.findings if finding.verdict not in (None, Verdict.PASS)]
     lines += [_finding(finding)[:LONGEST_TEXT] for finding in wrong[:MOST_FINDINGS]]
     if len(wrong) > MOST_FINDINGS:
         lines.append(f'and {len(wrong) - MOST_FINDINGS} more findings')
@@ -375,8 +374,7 @@ def junit(context: OutputContext) -> Iterator[Sequence[Observer]]:
 
 
 @contextmanager
-def junit_of_arms(context: OutputContext,
-                  ) -> Iterator[Callable[[Mapping[str, JunitSource]], None]]:
+def junit_of_arms(context: OutputContext) -> Iterator[Callable[[Mapping[str, JunitSource]], None]]:
     """
     Give what writes the JUnit file of a matrix, if the settings name one: arm to its results.
 

@@ -132,8 +132,7 @@ def _rate(found: RateSearch) -> Iterator[str]:
     yield (f'{found.scenario_id}: {counted(event.trials, "trial")}, seed {found.seed}; of '
            f'{event.drawn} drawn as declared {event.drawn_failed} failed.')
     if event.problems:
-        yield ('INCONCLUSIVE: no interval is stated, because '
-               + '; '.join(event.problems) + '.')
+        yield ('INCONCLUSIVE: no interval is stated, because ' + '; '.join(event.problems) + '.')
     else:
         yield (f'Share of trials that fail: at least {figures_down(rate.low or 0.0, 3)} and '
                f'at most {figures_up(1.0 if rate.high is None else rate.high, 3)} '
@@ -146,8 +145,7 @@ def _rate(found: RateSearch) -> Iterator[str]:
         if plain is not None:
             yield (f'Plain trials for the same variance: {plain:.2g} '
                    f'({plain / event.trials:.1f} x).')
-    for name, part in (('splitting', event.splitting), ('importance sampling',
-                                                        event.importance)):
+    for name, part in (('splitting', event.splitting), ('importance sampling', event.importance)):
         if part.share:
             yield (f'By {name}: {part.share:.3g}{_interval(part)}, {part.trials} trials, if every '
                    f'failing region was met.')

@@ -125,8 +125,7 @@ class WithoutClock:
     ROS time has a node and a thread of its own here: at 1 kHz it would delay what is measured.
     """
 
-    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
-                            **named: Any) -> Any:
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any, **named: Any) -> Any:
         """Make a subscription, but none to /clock, which rclpy asks for with use_sim_time."""
         if topic == CLOCK_TOPIC:
             return None

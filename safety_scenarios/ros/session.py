@@ -107,8 +107,7 @@ class OverRos(LinkPlugin):
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
         if ros.use_sim_time:
-            stack.enter_context(clock.running(
-                Node(f'{ros.node_name}_clock', context=context)))
+            stack.enter_context(clock.running(Node(f'{ros.node_name}_clock', context=context)))
         robot = stack.enter_context(hardware(plan, context, node, self.folder)) \
             if ros.hil.enabled else None
         live = LiveTopics(node, clock) if ros.has_live_topics else None
@@ -246,8 +245,7 @@ class _Opener:
 
     def _needed(self, scenario: Scenario) -> Mapping[str, str]:
         """Return topic to interface type of what the controller commands nothing without."""
-        needed = dict(one.partition(':')[::2]
-                      for one in self._plan.controller.facts.needed_topics)
+        needed = dict(one.partition(':')[::2] for one in self._plan.controller.facts.needed_topics)
         names = heard_as(needed, shown_topics(scenario))
         return {names[role]: interface for role, interface in needed.items()}
 

@@ -145,8 +145,7 @@ def peak_joint_speed(message: Message, current: Sequence[float] | None) -> float
 
 def positions_of(message: Message, joints: Sequence[str]) -> tuple[float, ...] | None:
     """Return the positions of ``joints`` in a sensor_msgs/msg/JointState, None when missing."""
-    known = dict(zip(message.data.get('name', ()), message.data.get('position', ()),
-                     strict=False))
+    known = dict(zip(message.data.get('name', ()), message.data.get('position', ()), strict=False))
     if not joints or any(joint not in known for joint in joints):
         return None
     return tuple(known[joint] for joint in joints)

@@ -173,8 +173,7 @@ class RobotKind:
     def is_standstill(self, at_most: float) -> bool:
         """Return whether a limit on its speed (``speed_unit``) is so small that it must stand."""
         share = at_most / self.robot.max_speed
-        return share <= self.still_share or (
-            at_most <= self.slow and share <= self.slow_share)
+        return share <= self.still_share or (at_most <= self.slow and share <= self.slow_share)
 
     def standstill(self, linear: float | None, angular: float | None,
                    is_stop: bool) -> tuple[float, float] | None:

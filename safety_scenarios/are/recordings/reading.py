@@ -76,8 +76,7 @@ def restated(recording: Recording) -> TrialResult:
     if twice:
         doubts.append(f'it holds the event {twice[0]!r:.100} more than once')
     if doubts:
-        findings = (*findings, harness('evidence', WHOLE, Verdict.INCONCLUSIVE,
-                                       '; '.join(doubts)))
+        findings = (*findings, harness('evidence', WHOLE, Verdict.INCONCLUSIVE, '; '.join(doubts)))
     worst = Verdict.worst([verdict, *(one.verdict for one in findings if one.verdict)])
     reason = next((f'{one.check}: {one.reason}' for one in findings if one.verdict is worst),
                   '') if doubts else str(stated.get('reason', ''))

@@ -33,8 +33,7 @@ class _Type:
     :param null: whether there may be nothing
     """
 
-    def __init__(self, name: str, check: _Check, optional: bool = True,
-                 null: bool = True) -> None:
+    def __init__(self, name: str, check: _Check, optional: bool = True, null: bool = True) -> None:
         self.name, self.check, self.optional, self.null = name, check, optional, null
         self.inner: _Type | Mapping[str, _Type] | None = None
 

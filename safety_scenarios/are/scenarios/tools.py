@@ -109,8 +109,7 @@ def _listed(text: str) -> Any:
             raise ValueError(error) from None
 
 
-def expected(events: Sequence[AreEvent],
-             at_ns: Mapping[str, int]) -> Iterator[Mapping[str, Any]]:
+def expected(events: Sequence[AreEvent], at_ns: Mapping[str, int]) -> Iterator[Mapping[str, Any]]:
     """
     Yield what has to happen, as ``are_calls`` takes it.
 

@@ -121,8 +121,7 @@ class RunFolder(Observer):
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
-        write_whole(self.folder / SETTINGS, json.dumps(
-            settings, indent=2, ensure_ascii=False))
+        write_whole(self.folder / SETTINGS, json.dumps(settings, indent=2, ensure_ascii=False))
         self._known |= hashed(self.folder, SETTINGS)
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:

@@ -205,8 +205,7 @@ def _keygen(verb: str, *arguments: str, data: bytes = b'') -> 'subprocess.Comple
     """
     program = shutil.which(_PROGRAM)
     if program is None:
-        raise MissingDependencyError('A signature', _PROGRAM,
-                                     advice='Install openssh-client')
+        raise MissingDependencyError('A signature', _PROGRAM, advice='Install openssh-client')
     environment = {name: value for name, value in os.environ.items() if name != 'DISPLAY'}
     try:
         return subprocess.run([program, '-Y', verb, *arguments], input=data, capture_output=True,

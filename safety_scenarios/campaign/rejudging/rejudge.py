@@ -398,8 +398,7 @@ class _Judging:
         settings = self._evidence.settings
         if settings.plan is not None:
             return settings.version != versions()['safety_scenarios']
-        return bool(result.findings) and all(
-            finding.source is None for finding in result.findings)
+        return bool(result.findings) and all(finding.source is None for finding in result.findings)
 
 
 def _with_doubts(trial: Rejudged, doubts: Sequence[str]) -> Rejudged:

@@ -184,8 +184,7 @@ def _throughput(one: WorldFigures) -> float | None:
         else 60.0 * task.progress / one.observed_s
 
 
-def _all(values: Sequence[float | None],
-         of: Callable[[Sequence[float]], float]) -> float | None:
+def _all(values: Sequence[float | None], of: Callable[[Sequence[float]], float]) -> float | None:
     """Return a number of all values, None where one of them is not known."""
     known = [value for value in values if value is not None]
     return of(known) if known and len(known) == len(values) else None

@@ -210,8 +210,7 @@ async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _read_tail(events: AsyncIterator[bytes], sent: _Sent,
-                     found: StreamedCompletion) -> None:
+async def _read_tail(events: AsyncIterator[bytes], sent: _Sent, found: StreamedCompletion) -> None:
     """
     Read what comes soon after the answer: token counts, unless ``sent`` has them, and the end.
 

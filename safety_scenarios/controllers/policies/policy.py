@@ -46,12 +46,7 @@ from safety_scenarios.controllers.policies.streaming import ObservationStream
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.message import (
-    Command,
-    CommandStamps,
-    LONGEST_NOTE,
-    Observation,
-)
+from safety_scenarios.scenario.message import Command, CommandStamps, LONGEST_NOTE, Observation
 
 _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
@@ -349,8 +344,7 @@ class PolicyController(ControllerPlugin):
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
         if memory.pool is not None:
-            asked.future = memory.pool.submit(
-                self._infer, asked, given, asked.began_ns + least_ns)
+            asked.future = memory.pool.submit(self._infer, asked, given, asked.began_ns + least_ns)
             return
         try:
             asked.future.set_result(self._infer(

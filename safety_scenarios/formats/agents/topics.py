@@ -54,8 +54,7 @@ def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes]
             raise OSError(None, f'got {max(os.path.getsize(name), len(raw))} bytes, expected at '
                                 f'most {most}. Make the file smaller')
     except OSError as error:
-        reading.problems.append(
-            Problem(name, None, None, '', f'cannot be read: {error.strerror}'))
+        reading.problems.append(Problem(name, None, None, '', f'cannot be read: {error.strerror}'))
         return None
     document = (JsonDocument if name.endswith('.json') else Document)(name, raw)
     reading.problems += document.problems

@@ -35,8 +35,7 @@ MAX_DIGITS = 400
 """More than any float needs; int() takes time by their square."""
 
 _SPACE = re.compile(r'[ \t\n\r]*')
-_STRING = re.compile(
-    r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _NUMBER = re.compile(r'-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?')
 _WORD = re.compile(r'-?[A-Za-z]+')
 _WORDS = {'true': True, 'false': False, 'null': None}

@@ -91,8 +91,7 @@ class Document:
         copied._places, copied._keys = dict(first._places), dict(first._keys)
         return copied
 
-    def problem(self, path: Path, message: str, at_key: bool = False,
-                code: str = '') -> Problem:
+    def problem(self, path: Path, message: str, at_key: bool = False, code: str = '') -> Problem:
         """
         Return a problem at a field path; a missing field gets its parent's place.
 

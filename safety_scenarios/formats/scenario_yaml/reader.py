@@ -97,8 +97,7 @@ def _is_sent(ros: Mapping[str, Any], resolve: Resolve) -> bool:
 NAME = 'scenario YAML (format 1)'
 MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
-_BLOCKS: dict[str, type[BaseModel]] = {
-    'latency_budget': LatencyBudget, 'constraint': Constraint}
+_BLOCKS: dict[str, type[BaseModel]] = {'latency_budget': LatencyBudget, 'constraint': Constraint}
 _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')

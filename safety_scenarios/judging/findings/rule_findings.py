@@ -59,8 +59,7 @@ def rule_notes(trial: JudgedTrial) -> Iterator[Note]:
                                             f'trial id, and did not count')
 
 
-def _rule_finding(trial: JudgedTrial, rule: Rule, found: RuleOutcome,
-                  gate: LimitName) -> Finding:
+def _rule_finding(trial: JudgedTrial, rule: Rule, found: RuleOutcome, gate: LimitName) -> Finding:
     verdicts = [verdict_of(trial, rule, one, gate) for one in found.obligations]
     verdict = Verdict.worst([found.status.verdict, *verdicts])
     worst = next((one for one, its in zip(found.obligations, verdicts) if its is verdict), None)

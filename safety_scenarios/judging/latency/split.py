@@ -202,8 +202,7 @@ def observations(motion: Motion, onset: Instant, until_ns: int) -> Sequence[int]
     record = motion.record
     listens = record.measuring.listens
     topics = {event.name for event in record.index.hazards}
-    sensed = [event for event in record.of_kind('sensed')
-              if not listens or event.name in listens]
+    sensed = [event for event in record.of_kind('sensed') if not listens or event.name in listens]
     named = [event for event in sensed if event.name in topics]
     published = [event for event in record.index.hazards if event.kind == 'stimulus'
                  and event.message is not None and (not listens or event.name in listens)]

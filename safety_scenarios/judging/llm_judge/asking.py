@@ -191,8 +191,7 @@ class LanguageModelJudge:
         return json.loads(body.data)
 
     def _client(self) -> openai.OpenAI:
-        return language_models.client(self._server.base_url, self._key,
-                                      self._server.timeout_s)
+        return language_models.client(self._server.base_url, self._key, self._server.timeout_s)
 
     def _cache_key(self, question: Question) -> str:
         """
@@ -200,8 +199,7 @@ class LanguageModelJudge:
 
         The server's address is in it: two servers may call two models by one name.
         """
-        asked = [self._server.model, self._address, SCHEMA, messages(question),
-                 question.sha256]
+        asked = [self._server.model, self._address, SCHEMA, messages(question), question.sha256]
         return hashlib.sha256(json.dumps(asked).encode('ascii')).hexdigest()
 
 

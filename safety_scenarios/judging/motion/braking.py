@@ -46,8 +46,7 @@ class Braking:
 def deceleration(scenario: Scenario) -> float | None:
     """Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
     robot, terms = scenario.body.robot, scenario.body.separation
-    return None if robot is None else robot.deceleration(
-        terms.metres_per_unit if terms else 1.0)
+    return None if robot is None else robot.deceleration(terms.metres_per_unit if terms else 1.0)
 
 
 def braking(track: Track, commands: Times, rate: float, from_ns: int,

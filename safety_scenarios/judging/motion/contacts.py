@@ -262,8 +262,7 @@ class WorldContacts:
             return lambda times_ns: numpy.full(len(times_ns), numpy.nan)
         rates = [numpy.abs(robot.column(key)) for key in sorted(robot.keys)
                  if key.startswith(_RATE) or key == 'tool.speed']
-        if {'vx', 'vy', 'wz'} & robot.keys and (
-                rates or model is None or kind_of(model).drives):
+        if {'vx', 'vy', 'wz'} & robot.keys and (rates or model is None or kind_of(model).drives):
             told = robot.column('radius')
             known = told[~numpy.isnan(told)]
             farthest = float(known[0]) if len(known) else model.footprint if model else FOOTPRINT

@@ -16,13 +16,7 @@ from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import NOMINAL, ONSET
-from safety_scenarios.trial.world_truth import (
-    Entity,
-    LONGEST_GAP_NS,
-    ROBOT,
-    Times,
-    World,
-)
+from safety_scenarios.trial.world_truth import Entity, LONGEST_GAP_NS, ROBOT, Times, World
 
 SOURCE = 'according to the simulator'
 _OURS = 'mujoco'
@@ -77,8 +71,7 @@ def is_embedded(timeline: Timeline) -> bool:
     return timeline.record.measuring.world == _OURS
 
 
-def before_hazard(timeline: Timeline, contacts: WorldContacts,
-                  whole: Track) -> Following | None:
+def before_hazard(timeline: Timeline, contacts: WorldContacts, whole: Track) -> Following | None:
     """Return how the robot followed its commands right before the hazard; None: no command."""
     onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
     if onset is None or begin is None or contacts.world is None:
@@ -174,8 +167,7 @@ def rest(track: Track, from_ns: int, to_ns: int, still: float = STANDS) -> Rest 
     """
     times, speeds = track.times_ns, track.fastest
     first, last = int(times.searchsorted(from_ns)), int(times.searchsorted(to_ns, side='right'))
-    if first > 0 and float(speeds[first - 1]) <= still and not (
-            speeds[first:last] > MOVES).any():
+    if first > 0 and float(speeds[first - 1]) <= still and not (speeds[first:last] > MOVES).any():
         return None
     slow = speeds <= still
     for place in range(first, last):

@@ -233,8 +233,7 @@ def conversation(record: TrialRecord) -> Iterator[dict[str, Any]]:
         if event.kind not in _SAID:
             continue
         number += 1
-        is_own = event.kind == 'response' or (
-            event.agent == sut and event.kind != 'tool_result')
+        is_own = event.kind == 'response' or (event.agent == sut and event.kind != 'tool_result')
         yield {'id': f'{record.trial.trial_id}-{number}',
                'role': 'assistant' if is_own else 'user', 'content': _words(event, is_own)}
 

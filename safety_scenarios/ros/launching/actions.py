@@ -136,8 +136,7 @@ def _around() -> Iterator[LaunchDescriptionEntity]:
         frame = frame.f_back
 
 
-def ending_with(evaluator: Action,
-                why: Callable[[int], str] = why_failed) -> Sequence[Action]:
+def ending_with(evaluator: Action, why: Callable[[int], str] = why_failed) -> Sequence[Action]:
     """
     Return actions that end launch when the evaluator ends, with an error unless it returned 0.
 

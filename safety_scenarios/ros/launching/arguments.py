@@ -332,8 +332,7 @@ def why_ended(code: int) -> str:
             f'input; 3: something could not be determined)')
 
 
-_LAUNCHED = {name: dotted for name, dotted in SHORT_NAMES.items()
-             if name not in ('jobs', 'shard')}
+_LAUNCHED = {name: dotted for name, dotted in SHORT_NAMES.items() if name not in ('jobs', 'shard')}
 """Short names that are arguments: one evaluator node runs one trial at a time."""
 EVAL = LaunchFile(
     'eval.launch.py', RunSettings,

@@ -13,13 +13,7 @@ from safety_scenarios.judging.latency.stalls import EVALUATOR
 from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Arrival, Inbox
-from safety_scenarios.scenario.event import (
-    Event,
-    STALL_BEGAN,
-    STALL_ENDED,
-    STALL_LOST,
-    Stamps,
-)
+from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST, Stamps
 from safety_scenarios.scenario.measuring import STALLS
 from safety_scenarios.trial.process_witness import Gap, ProcessWitness, read_report, Report
 from std_msgs.msg import String
@@ -112,8 +106,7 @@ class StallListener:
         if not self.commands.have_ceased(now_ns):
             return
         last_ns = self.commands.last_ns
-        yield from self._reports(
-            inbox, _LATE_S if self.commands.have_just_ceased(now_ns) else 0.0)
+        yield from self._reports(inbox, _LATE_S if self.commands.have_just_ceased(now_ns) else 0.0)
         for child in self._children:
             if not child.runs():
                 ended_ns = time.monotonic_ns()

@@ -57,8 +57,7 @@ class SilentNode(Node):
                          parameter_overrides=[
                              Parameter('start_type_description_service', value=False)])
 
-    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
-                            **named: Any) -> Any:
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any, **named: Any) -> Any:
         """Make a subscription, but none to /clock unless that is what this node is for."""
         if topic == CLOCK_TOPIC and not self._hears_clock:
             return None
@@ -78,8 +77,7 @@ class SilentNode(Node):
                                    f'was asked for {interface}')
         return super().create_publisher(msg_type, topic, *arguments, **named)
 
-    def create_service(self, srv_type: Any, srv_name: str, *arguments: Any,
-                       **named: Any) -> Any:
+    def create_service(self, srv_type: Any, srv_name: str, *arguments: Any, **named: Any) -> Any:
         """
         Refuse.
 

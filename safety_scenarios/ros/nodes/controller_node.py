@@ -18,11 +18,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
-from safety_scenarios.controllers.adapters import (
-    has_threads,
-    make_controller,
-    parameter_model,
-)
+from safety_scenarios.controllers.adapters import has_threads, make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
@@ -188,8 +184,7 @@ class ControllerNode(Node):
             if self.turns is not None and self.turns.takes_turns and topic != STATIC:
                 self.turns.put(topic, stamp_ns, plain)
             else:
-                self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns,
-                                message=plain)
+                self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns, message=plain)
         return receive
 
     def take_turn(self, turn: Turn) -> None:

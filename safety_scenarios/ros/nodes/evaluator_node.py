@@ -441,8 +441,7 @@ def _of_the_controller(controller: str) -> dict[str, str]:
         known = plan_controller(RunSettings(controller=controller)).facts.known
     except InputError:  # said later
         return {}
-    return {name: f'It is one of the controller {controller}: set {WHERE}{name}'
-            for name in known}
+    return {name: f'It is one of the controller {controller}: set {WHERE}{name}' for name in known}
 
 
 if __name__ == '__main__':

@@ -22,13 +22,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from safety_scenarios.controllers.adapters import parameter_model
-from safety_scenarios.errors import (
-    ControllerError,
-    described,
-    InputError,
-    refused,
-    SettingsError,
-)
+from safety_scenarios.errors import ControllerError, described, InputError, refused, SettingsError
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.measuring_node import WithoutClock

@@ -125,8 +125,7 @@ class Guided:
         return found
 
     def _local(self, elites: Sequence[int]) -> Point:
-        elites = [place for place in elites
-                  if self._steps.get(place, _FIRST_STEP) > _LEAST_STEP]
+        elites = [place for place in elites if self._steps.get(place, _FIRST_STEP) > _LEAST_STEP]
         if not elites:
             return self._new()
         left = elites[min(int(self._chance.exponential(1.5)), len(elites) - 1)]

@@ -330,8 +330,7 @@ def _disagreements(splitting: Rate, importance: Rate, size: float,
     if size < _LEAST_SIZE:
         found.append(f'importance sampling has an effective size of {size:.0f} failures, '
                      f'expected at least {_LEAST_SIZE:.0f}')
-    largest = max(part.largest * part.share for part in parts) / sum(
-        part.share for part in parts)
+    largest = max(part.largest * part.share for part in parts) / sum(part.share for part in parts)
     if largest > _LARGEST_WEIGHT:
         found.append(f'one failure of importance sampling has {100 * largest:.0f} % of the '
                      f'weight, expected at most {100 * _LARGEST_WEIGHT:.0f} %')

@@ -78,8 +78,7 @@ class _Optuna:
                         self._study.tell(trial, state=self._states.FAIL)
                     else:
                         self._study.tell(trial, float(scores[place]))
-            self._asked = [(place, trial) for place, trial in self._asked
-                           if place >= len(scores)]
+            self._asked = [(place, trial) for place, trial in self._asked if place >= len(scores)]
         trial = self._study.ask(self._axes)
         self._asked.append((len(self._history) + len(self._asked), trial))
         chosen = [trial.params[name] for name in self._space.names]

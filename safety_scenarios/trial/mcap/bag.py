@@ -25,13 +25,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import ClockError, in_words, SettingsError, TraceError
-from safety_scenarios.scenario.blocks.onset import (
-    ARMED,
-    Edge,
-    Observed,
-    ObservedOnset,
-    OnsetWatch,
-)
+from safety_scenarios.scenario.blocks.onset import ARMED, Edge, Observed, ObservedOnset, OnsetWatch
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
@@ -135,8 +129,7 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
                 said = codecs[channel].decode(raw)['clock']
                 ticks.append((at_ns, said['sec'] * 1_000_000_000 + said['nanosec']))
                 continue
-            message = Message.model_construct(
-                type=channel.type, data=codecs[channel].decode(raw))
+            message = Message.model_construct(type=channel.type, data=codecs[channel].decode(raw))
             kind, name = names.get(channel.topic, ('stimulus', channel.topic))
             events.append(Event(kind=kind, name=name, stamps=_stamps(at_ns), message=message))
         _refuse_simulated_recorder(ticks)

@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from safety_scenarios.scenario.blocks.agents import Expect, Forbid, Pattern
 from safety_scenarios.scenario.result import DecidedBy, Obligation, Status
 from safety_scenarios.scenario.verdict import LatencyClass
-from safety_scenarios.trial.rules.matching import (
-    breaks,
-    Key,
-    LAST,
-    may_match,
-    meant,
-    Seen,
-)
+from safety_scenarios.trial.rules.matching import breaks, Key, LAST, may_match, meant, Seen
 from safety_scenarios.trial.rules.sayings import taken_back, unknown_saying
 from safety_scenarios.trial.rules.states import Broken, Close, Moment, Release, Track
 from safety_scenarios.trial.rules.story import (

@@ -66,8 +66,7 @@ class Story:
     find_braking: FindBraking | None = None
     """None: a state begins when its signal says so."""
 
-    def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int,
-              role: Role) -> str | None:
+    def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int, role: Role) -> str | None:
         """
         Return as ``matching.meant`` does, but let words be read by who has to read them.
 

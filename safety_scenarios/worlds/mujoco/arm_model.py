@@ -92,8 +92,7 @@ class MountedArm:
                 spec.add_exclude(bodyname1=other, bodyname2=name)
         for name, kind in ((FORCE, mujoco.mjtSensor.mjSENS_FORCE),
                            (MOMENT, mujoco.mjtSensor.mjSENS_TORQUE)):
-            spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE,
-                            objname=FLANGE)
+            spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=FLANGE)
 
     def finish(self, model: Any) -> None:
         """Leave the compiled arm as it is."""

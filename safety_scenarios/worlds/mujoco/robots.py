@@ -124,8 +124,7 @@ def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chas
     assert file.limits is not None and file.footprint is not None
     limits = file.limits.model_copy(update={
         'delay_ms': brakes_after_ms(robot, file.limits.delay_ms)})
-    return Chassis(file.driver, limits, file.footprint.reach, file.mass, world.payload,
-                   found)
+    return Chassis(file.driver, limits, file.footprint.reach, file.mass, world.payload, found)
 
 
 def robot_of(scenario: Scenario) -> ReadRobot | None:

@@ -77,8 +77,7 @@ def test_the_prompt_that_ships_gives_no_limit_away() -> None:
 def test_label_and_hash_of_a_prompt_file_stand_in_the_results(tmp_path: Path) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text(MINE)
-    settings = RunSettings(controller='llm',
-                           controller_parameters=('model=m', f'prompt={path}'))
+    settings = RunSettings(controller='llm', controller_parameters=('model=m', f'prompt={path}'))
     spec = plan_controller(settings).spec
     assert spec.parameters == {'model': 'm', 'prompt': str(path)}
     [artifact] = identify(settings, spec, None, None).identity.artifacts

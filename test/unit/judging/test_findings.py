@@ -106,5 +106,4 @@ def test_what_is_not_of_the_harness_is_told_by_its_kind_too(found):
 def test_a_trial_that_could_not_begin_was_not_observed():
     [scenario] = load_scenarios([str(SOUND / 'sound.yaml')]).scenarios
     [trial] = plan([scenario], controller='rule_based', trials=1, seed=0, prompt=Prompt())
-    assert [finding.source for finding in not_run(trial, OSError('x')).findings] == [
-        'observation']
+    assert [finding.source for finding in not_run(trial, OSError('x')).findings] == ['observation']

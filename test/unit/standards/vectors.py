@@ -59,9 +59,7 @@ from safety_scenarios.standards.ssm import (
     unseen_approach,
     WorstCase,
 )
-from safety_scenarios.standards.ssm import (
-    permitted_speed as permitted_robot_speed,
-)
+from safety_scenarios.standards.ssm import permitted_speed as permitted_robot_speed
 from safety_scenarios.standards.stop_metrics import stop_metrics, StopMetrics
 from safety_scenarios.standards.thermal import rate_alarm_ns
 

@@ -48,8 +48,7 @@ def at(t_ms: float, x: float | None, y: float | None) -> Event:
 def along(*places: tuple[float, float], every_ms: float = 100.0) -> list[Event]:
     """Return where the robot is, one place after another, and then the last until the end."""
     rest = [places[-1]] * 40
-    return [at(index * every_ms - every_ms, x, y)
-            for index, (x, y) in enumerate([*places, *rest])]
+    return [at(index * every_ms - every_ms, x, y) for index, (x, y) in enumerate([*places, *rest])]
 
 
 def placed(*places: tuple[float, float], invariant: Zone = PLACED, **changes: Any) -> Finding:
