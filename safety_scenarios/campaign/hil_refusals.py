@@ -33,11 +33,7 @@ _AT_LAST_NS = 86_400_000_000_000
 
 
 def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterator[InputError]:
-    """
-    Yield whatever a harness must not do to a real robot, if the profile says that there is one.
-
-    :param world: that was asked for
-    """
+    """Yield what a harness must not do to a real robot, if the profile says that there is one."""
     hil = link.ros.hil
     if not hil.enabled:
         if hil.publishes and 'enabled' not in hil.model_fields_set \

@@ -140,7 +140,6 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
-    :param scenarios: among which the settings select
     :param controller: the controller itself, if no plug-in has the name in the settings
     :param folder: where the results go; None: nowhere
     :param with_unbound: take scenarios too whose agents have no controller; each of their trials
@@ -192,7 +191,6 @@ def _only(trials: Sequence[Trial], wanted: Collection[str]) -> tuple[Trial, ...]
     Return some trials, and the warm-up of their scenarios.
 
     :param wanted: each as SCENARIO:INDEX; none: all
-    :raises SettingsError: there is no such trial
     """
     wanted = set(wanted)
     missing = wanted - {f'{one.scenario.id}:{one.index}' for one in trials}
@@ -211,8 +209,6 @@ def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: Cont
     Return the trials of scenarios as they are on the robot.
 
     :param settings: with a seed
-    :param spec: of the controller under test
-    :param plugin: what opens the link
     :param suffix: of the trials' ids over a link that does not repeat; None: a fresh one
     :raises InputError: a drawn value does not fit
     """

@@ -40,7 +40,6 @@ def policy_refusals(scenarios: Sequence[Scenario], link: LinkPlan,
     Yield why the policy under test cannot be judged in scenarios; nothing for other controllers.
 
     :param scenarios: as they are on the robot of the settings
-    :param plugin: that opens the link
     """
     controller = link.controller
     if controller.facts is NO_FACTS or not is_policy(controller.name):

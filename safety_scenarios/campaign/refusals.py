@@ -58,12 +58,7 @@ def unbound(scenarios: Sequence[Scenario]) -> Iterator[ScenarioError]:
 
 def refusals(scenarios: Sequence[Scenario], link: LinkPlan, plugin: type[LinkPlugin],
              world: str) -> Iterator[InputError]:
-    """
-    Yield why scenarios are not run over a link: no verdict on them could be trusted.
-
-    :param plugin: that opens the link
-    :param world: that was asked for
-    """
+    """Yield why scenarios are not run over a link: no verdict on them could be trusted."""
     problems = [*_about_world(scenarios, link, world, getattr(plugin, 'has_robot', False))]
     if problems:
         yield ScenarioError(problems)

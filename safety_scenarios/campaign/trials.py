@@ -209,7 +209,6 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
     Run one trial over an open link, let the judge say what it has to, and judge it.
 
     :param judge: called when the trial is over; interrupted, its words are missing
-    :param sinks: are fed the events while the trial runs
     """
     record = run_trial(trial, link, sinks)
     interrupted = any(event.name == INTERRUPTED for event in record.of_kind('fault'))

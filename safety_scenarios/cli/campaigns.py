@@ -85,11 +85,7 @@ def list_campaigns(folder: Path) -> None:
 
 
 def _some(folder: Path) -> Sequence[Listed]:
-    """
-    Return the campaigns in a folder, the oldest first.
-
-    :raises SettingsError: there is none: an empty list with exit code 0 would pass a gate
-    """
+    """Return the campaigns in a folder, the oldest first."""
     found = campaigns_in(folder)
     if not found:
         raise no_campaign(folder)

@@ -105,7 +105,6 @@ def opened(folder: Path, unblind: bool) -> bool:
     """
     Return whether the arms of a folder may be looked at; say so where they may not.
 
-    :param unblind: open their codes
     :raises InputError: there are none, or they cannot be opened
     """
     if is_sealed(folder):

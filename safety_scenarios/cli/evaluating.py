@@ -201,11 +201,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 
 
 def _scenarios(folder: Path, files: tuple[str, ...], regex: Regex) -> Sequence[Scenario]:
-    """
-    Return the scenarios in files, by each of which a trial of the campaign can be judged.
-
-    :raises InputError: a file or folder cannot be read, or has other scenarios alone
-    """
+    """Return the scenarios in files, by each of which a trial of the campaign can be judged."""
     if not files:
         return ()
     found = load_scenarios(files, regex).scenarios

@@ -148,11 +148,7 @@ def commands() -> Iterator[tuple[str, Command]]:
 
 
 class LazyGroup(click.Group):
-    """
-    A group that knows its commands by name and imports the one that is named.
-
-    :param table: the commands, by name
-    """
+    """A group that knows its commands by name and imports the one that is named."""
 
     def __init__(self, *, table: Mapping[str, Command | Verbs] = COMMANDS, **more: Any) -> None:
         super().__init__(**more)
@@ -213,11 +209,7 @@ class LazyGroup(click.Group):
 
 
 def _refuse_twice(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
-    """
-    Refuse an option that takes one value and was given twice: click would take the last one.
-
-    :raises UsageError: names the option
-    """
+    """Refuse an option that takes one value and was given twice: click would take the last one."""
     _, _, given = command.make_parser(ctx).parse_args(args=list(args))
     for one in given:
         if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) \

@@ -95,11 +95,7 @@ _CONSOLE = {
 
 
 class Option(click.Option):
-    """
-    An option that stands in a section of the help.
-
-    :param section: its title
-    """
+    """An option that stands in a section of the help."""
 
     def __init__(self, *names: Any, section: str = '', **more: Any) -> None:
         super().__init__(*names, **more)

@@ -68,7 +68,6 @@ class JunitReport(Observer):
     Keeps a JUnit file that is never greener than the campaign, at whatever moment it is read.
 
     :param write: replaces the file by a text, as a whole
-    :param properties: of the file, such as versions
     """
 
     def __init__(self, write: Callable[[str], None], properties: Mapping[str, str]) -> None:
@@ -432,7 +431,6 @@ def write_junit(path: Path, source: JunitSource, folder: Path) -> None:
     """
     Write a JUnit file of a campaign that was judged again.
 
-    :param folder: of the campaign
     :raises SettingsError: it cannot be written, or lies in the folder
     """
     _writer(path, str(folder))(junit_text(source))

@@ -40,9 +40,7 @@ class ChildProcess:
     """
     One node of this package in a process of its own.
 
-    :param name: what it is called in messages
     :param module: its module in ``safety_scenarios.ros``
-    :param domain_id: the ROS domain it joins
     :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
     :param segments: takes those of shared memory that stay where it died uncleanly: its own, and

@@ -43,8 +43,6 @@ class RosoutReport(Observer):
 
     It is told between trials only, so that nothing is published here while one is running. A
     logger of rclpy would print each line too, beside what the campaign prints anyway.
-
-    :param node: whose messages they are
     """
 
     def __init__(self, node: Node) -> None:
@@ -140,7 +138,6 @@ class MeasuringNode(WithoutClock, Node):
     settings. What tells a controller which hazards come, and when, is not among them: every node
     of the domain can read a parameter.
 
-    :param name: of the node
     :param context: in which domain, and with which remapping rules
     :param plan: of the link; there is no secret in it
     """

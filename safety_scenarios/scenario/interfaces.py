@@ -324,11 +324,7 @@ def _is_whole(shape: Shape) -> bool:
 
 
 def _check_numbers(message: Message) -> None:
-    """
-    Refuse numbers that no middleware can send, before a signal or a clock reads them.
-
-    :raises ControllerError: a number of a Twist, or of a header's stamp, is none
-    """
+    """Refuse numbers that no middleware can send, before a signal or a clock reads them."""
     for path in (*(_PATHS if message.type.endswith(_TWISTS) else ()), *_STAMPS):
         value: Any = 0 if path in _STAMPS else None
         with suppress(LookupError):
@@ -340,11 +336,7 @@ def _check_numbers(message: Message) -> None:
 
 
 def _check_length(command: Command, interface: str, joints: Sequence[str]) -> None:
-    """
-    Refuse numbers that would not be sent: what they ask for would be judged as if nobody had.
-
-    :raises ControllerError: more or fewer of them than a base or an arm reads
-    """
+    """Refuse numbers that would not be sent: the trial would be judged without them."""
     got = len(command.velocity)
     if joints and got != len(joints):
         raise ControllerError(f'decide: velocity: got {got} numbers, expected {len(joints)}, one '

@@ -54,8 +54,6 @@ class RobotKind:
     An instance belongs to one robot. A kind says by ``drives`` or ``has_joints`` in which of the
     two ways it moves; of a kind that says neither no motion is known. In everything else it is
     free: each fact and each method may be overridden. It is pure, and imports no ROS.
-
-    :param robot: as a scenario declares it
     """
 
     noun: ClassVar[str]

@@ -240,8 +240,6 @@ class _Player:
         Ask for what the scenario asks for, one after the other; return when the last has agreed.
 
         Stimuli go on meanwhile: a stack that hears no sensor accepts no goal.
-
-        :raises MeasurementError: somebody has refused, or not answered
         """
         now_ns = self._begin_ns
         for place, call in enumerate(self._trial.scenario.body.calls):

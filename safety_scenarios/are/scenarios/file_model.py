@@ -28,7 +28,6 @@ class _Type:
     """
     What a value may be.
 
-    :param name: for people
     :param optional: whether the key may be left out
     :param null: whether there may be nothing
     """

@@ -168,11 +168,7 @@ class RunFolder(Observer):
         self._has_ended = True
 
     def _sync(self) -> None:
-        """
-        Let the disk take the names of records, each of which it has, and then the lines.
-
-        :raises TraceError: it does not, or the folder was removed or replaced meanwhile
-        """
+        """Let the disk take the names of records, each of which it has, and then the lines."""
         place = self.folder / TRIALS
         for folder in self._unsynced:
             sync_names(folder)

@@ -197,12 +197,7 @@ def _read(path: Path) -> bytes:
 
 
 def _keygen(verb: str, *arguments: str, data: bytes = b'') -> 'subprocess.CompletedProcess[bytes]':
-    """
-    Run ``ssh-keygen -Y``; it has no terminal, so that it asks nobody, and waits for nobody.
-
-    :raises MissingDependencyError: it is not installed
-    :raises SettingsError: it does not end
-    """
+    """Run ``ssh-keygen -Y``; it has no terminal, so that it asks nobody, and waits for nobody."""
     program = shutil.which(_PROGRAM)
     if program is None:
         raise MissingDependencyError('A signature', _PROGRAM, advice='Install openssh-client')

@@ -130,7 +130,6 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     :param scenarios: to judge by instead of those of the same ids
     :param source: which of the two copies of the record is read
     :param has_ended: False for a folder whose summary and manifest are still to be written
-    :param progress: shows how far it is
     :raises InputError: a folder that is none, or a change that does not fit
     """
     evidence = evidence_of(folder, has_ended=has_ended)
@@ -153,7 +152,6 @@ def results_of(folder: Path, progress: Progress = nullcontext) -> Sequence[Trial
     """
     Return the results of a campaign by its records.
 
-    :param progress: shows how far it is
     :raises InputError: a folder that is none
     :raises TraceError: names everything in the folder that is not as the campaign left it
     """
@@ -286,11 +284,7 @@ class _Judging:
                        f'result in {line.place}. It is not counted', planned.trial_id)
 
     def _read(self, planned: PlannedTrial, change: Any = None) -> TrialRecord:
-        """
-        Return a record that belongs to the plan; the journal always has to.
-
-        :raises TraceError: it does not, or is damaged
-        """
+        """Return a record that belongs to the plan; the journal always has to."""
         record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
                               change, planned=planned,
                               campaign=self._terms)

@@ -146,7 +146,6 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     Judge a recording that somebody else made, on a real robot.
 
     :param onset: ``TOPIC:FIELD[:REDUCE] <= NUMBER``, when the hazard is there
-    :param settings: namespace, remapping, gate and words
     :param output: new folder for all that a campaign of this one trial leaves; None: no files
     :raises InputError: an onset or a scenario that does not fit
     :raises TraceError: no bag, or without what the scenario needs

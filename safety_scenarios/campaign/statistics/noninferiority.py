@@ -55,7 +55,6 @@ def held_against(found: Pairs, margin: Margin, link: str, *, confidence: float =
     trial that is INCONCLUSIVE or ERROR had come out against the second. Shown worse where the
     lower end is above the margin.
 
-    :param found: all pairs of trials, by scenario
     :param confidence: of the two-sided interval; each end has half of the error
     :param is_stopped: a sequential test chose how many trials there are: nothing is shown
     """

@@ -65,7 +65,6 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
     """
     Return what worlds told of all trials, None where none was in a world.
 
-    :param rows: scenario id to its trials that count
     :param is_stopped_early: how many was not fixed beforehand, so that intervals have to hold at
         any stop, and medians over scenarios have none
     :param link: over which they were run, which says what trials came out alike

@@ -38,11 +38,7 @@ _SCATTERED = 0.6
 
 
 class PolicyDriver:
-    """
-    Drives a robot by a network.
-
-    :param settings: what a controller is told of its robot
-    """
+    """Drives a robot by a network."""
 
     def __init__(self, contract: PolicyContract, network: Network,
                  settings: ControllerSettings) -> None:

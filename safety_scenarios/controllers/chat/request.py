@@ -80,7 +80,6 @@ class ChatServer:
         """
         Send one request, and return what came of it, whatever that was.
 
-        :param body: messages and options of the request
         :param read: from a completion to its value; it may raise FaultyReplyError
         :param observed: what is known of the data that the request is about
         """
@@ -217,8 +216,6 @@ async def _read_tail(events: AsyncIterator[bytes], sent: _Sent, found: StreamedC
     A stream that is read to its end leaves its connection open for the next request.
 
     If more of the answer comes, its end was none, and ``found`` has that as its reason.
-
-    :raises FaultyReplyError: an error comes after the end
     """
     async def read() -> None:
         async for data in events:

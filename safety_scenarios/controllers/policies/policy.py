@@ -261,11 +261,7 @@ class PolicyController(ControllerPlugin):
         return rules.longest_wait(length, inference) * terms.period_ns
 
     def _refuse(self, problems: Iterable[str]) -> None:
-        """
-        Refuse what does not fit.
-
-        :raises SettingsError: with each problem, if there are any
-        """
+        """Refuse what does not fit."""
         found = [f'controller: {self._name} and its contract: {one}' for one in problems]
         if found:
             raise SettingsError('\n'.join(found))

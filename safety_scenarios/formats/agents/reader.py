@@ -227,7 +227,6 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     """
     Read one scenario and its bindings; nothing is raised, problems and warnings are the result.
 
-    :param raw: the file's bytes, for the hash
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))

@@ -161,11 +161,7 @@ class JsonDocument(Document):
         return line, offset - self._lines[line - 1] + 1
 
     def _stop(self, offset: int, expected: str) -> NoReturn:
-        """
-        Refuse the text.
-
-        :raises _Refusal: always
-        """
+        """Refuse the text."""
         got = repr(self._text[offset]) if offset < len(self._text) else 'the end of the file'
         raise _Refusal(self._at(offset), f'not readable as JSON: got {got}, expected {expected}. '
                                          f'Check quotes, commas and brackets here')

@@ -55,7 +55,6 @@ class Document:
     """
     One YAML document: data (sequences as tuples), positions and what is wrong with its form.
 
-    :param path: file name for messages
     :param raw: the file's bytes, UTF-8
     """
 

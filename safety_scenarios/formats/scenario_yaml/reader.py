@@ -135,7 +135,6 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     """
     Read one scenario; nothing is raised, every problem and warning is in the result.
 
-    :param raw: the file's bytes, for the hash
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))
@@ -175,11 +174,7 @@ def _known_of(sha256: str, kind: str, resolve: Resolve,
 
 
 def _sha256(raw: bytes, bag: str | None) -> str:
-    """
-    Return the hash of a file; with a bag that of both hashes, one a line.
-
-    :param bag: the hash of the bag that it plays
-    """
+    """Return the hash of a file; with a bag that of both hashes, one a line."""
     own = hashlib.sha256(raw).hexdigest()
     return own if bag is None else hashlib.sha256(f'{own}\n{bag}\n'.encode()).hexdigest()
 

@@ -62,11 +62,7 @@ def nothing_demanded(outcome: Outcome) -> Iterator[Finding]:
 
 
 def no_content_checked(trial: JudgedTrial, checked: Sequence[Finding]) -> Iterator[Finding]:
-    """
-    Answers of a chat in time say nothing about their content.
-
-    :param checked: what the invariants found
-    """
+    """Answers of a chat in time say nothing about their content."""
     body = trial.scenario.body
     if isinstance(body, AgentsBody) and body.turns and all(
             found.verdict is None for found in checked):

@@ -33,11 +33,7 @@ _finding = partial(Finding, kind='rule', source='rule')
 
 
 def rule_findings(trial: JudgedTrial, outcome: Outcome, gate: LimitName) -> Iterator[Finding]:
-    """
-    Yield a finding for each rule that counts, and one for what nobody may do.
-
-    :param gate: worst latency class that still passes
-    """
+    """Yield a finding for each rule that counts, and one for what nobody may do."""
     block = trial.scenario.body
     assert isinstance(block, AgentsBody)
     if outcome.error:

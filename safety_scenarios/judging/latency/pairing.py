@@ -31,11 +31,7 @@ _MISSED_PERIODS = 1.5
 
 
 class LatencyResult:
-    """
-    The latencies from the onset of one trial.
-
-    :param motion: of the trial
-    """
+    """The latencies from the onset of one trial."""
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion

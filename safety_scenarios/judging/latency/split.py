@@ -154,7 +154,6 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     """
     Return the parts of a reaction; None where nothing tells when the command was decided.
 
-    :param command: that is the reaction
     :param reaction: the latency, which the parts before the command sum up to
     """
     record = motion.record

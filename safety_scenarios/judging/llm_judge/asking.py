@@ -176,11 +176,7 @@ class LanguageModelJudge:
             worker.shutdown(wait=False)
 
     def _exchange(self, client: openai.OpenAI, question: Question) -> Any:
-        """
-        Send one request, and return the JSON of the reply.
-
-        :raises ValueError: it has none
-        """
+        """Send one request, and return the JSON of the reply."""
         create: Any = client.chat.completions.with_streaming_response.create
         body = ReplyBody()
         with create(model=self._server.model, messages=messages(question), temperature=0,
@@ -204,11 +200,7 @@ class LanguageModelJudge:
 
 
 def _read(document: Any) -> dict[str, Any]:
-    """
-    Return the parts of a judgement that the server's answer gives.
-
-    :raises _NoOpinionError: it gives none
-    """
+    """Return the parts of a judgement that the server's answer gives."""
     text = _text_of(document)
     try:
         reply = _Reply.model_validate(read_json(text))
@@ -222,11 +214,7 @@ def _read(document: Any) -> dict[str, Any]:
 
 
 def _text_of(document: Any) -> str:
-    """
-    Return the text of a reply that is whole.
-
-    :raises _NoOpinionError: there is none
-    """
+    """Return the text of a reply that is whole."""
     try:
         completion = completion_of(document)
     except FaultyReplyError as error:

@@ -189,8 +189,6 @@ class WorldContacts:
     The robot among the things of a world: how fast it is, whether it is pushed, what it touches.
 
     :param world: what is told of it; None: nothing is
-    :param model: what the robot declares of itself
-    :param tracks: what it was commanded
     :param end_ns: of the observation (steady)
     """
 

@@ -31,8 +31,6 @@ def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Se
 
     While something touches the robot, and until it has come to rest from a push, its motion is
     not its own: then what it was commanded counts.
-
-    :param whole: the motion as it is told
     """
     world = contacts.world
     known = None if whole is None else _known(whole)
@@ -220,8 +218,6 @@ def true_speeds(terms: Separation, rate: float, told: Sequence[Track],
 
     What the commands account for: the fastest within the last ``other_time``, and from there on
     down at the declared deceleration.
-
-    :param rate: the declared deceleration
     """
     for track in told if commanded else ():
         true = toward(track, terms)

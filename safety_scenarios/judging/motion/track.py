@@ -319,11 +319,7 @@ def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
 
 def _as_commanded(signals: Signals, topic: str, robot: RobotModel,
                   read: AxisSignals) -> Track | None:
-    """
-    Return the numbers in the commands as motion, where no driver is declared.
-
-    :raises LookupError: a command lacks one
-    """
+    """Return the numbers in the commands as motion, where no driver is declared."""
     axes = read.axes
     if read.names_joints:
         events = signals.counting(topic)

@@ -52,7 +52,6 @@ class LiveScreen(Output):
     """
     Draws the current trial, the latencies so far, and the last findings.
 
-    :param screen: a terminal
     :param now_s: steady time
     """
 

@@ -143,11 +143,7 @@ Files = Iterator[tuple[str, Write]]
 
 
 def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
-    """
-    Return what makes the files of a format.
-
-    :raises MissingDependencyError: it needs an extra
-    """
+    """Return what makes the files of a format."""
     if how == 'csv':
         return _csv
     if how == 'parquet':

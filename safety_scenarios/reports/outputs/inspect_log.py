@@ -58,7 +58,6 @@ def log_text(folder: Path, name: str, found: Rejudging) -> str:
     """
     Return the log of a campaign that was judged again.
 
-    :param found: of this folder
     :raises TraceError: the record of a trial cannot be read again
     """
     trials = [one for one in found if not one.after.warmup]

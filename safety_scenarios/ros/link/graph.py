@@ -186,13 +186,7 @@ _INFINITE_NS = 9_223_372_036_000_000_000
 
 
 class Fit:
-    """
-    Compares what the graph shows with what we offer and ask for.
-
-    :param node: of the harness
-    :param graph: as that node sees it
-    :param profiles: of our endpoints
-    """
+    """Compares what the graph shows with what we offer and ask for."""
 
     def __init__(self, node: Node, graph: Graph, profiles: Profiles) -> None:
         self._node, self._graph, self._profiles = node, graph, profiles

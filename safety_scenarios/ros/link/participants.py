@@ -175,9 +175,6 @@ class Participants:
         Record a call; return whether it was allowed, its result, and how long that takes (ns).
 
         No result yet of what a world behind the link answers.
-
-        :param reason: why it is refused, whatever it calls
-        :raises ValueError: its arguments cannot be recorded
         """
         calls = self._called[call.name]
         result = result_of(self._block, agent.id, call.name, call.trial_id, calls)
@@ -292,11 +289,7 @@ def _service_class() -> Any:
 
 
 def _read_request(text: str, name: str) -> Envelope:
-    """
-    Return the call that a request to a tool's service makes.
-
-    :raises ValueError: it is none
-    """
+    """Return the call that a request to a tool's service makes."""
     if len(text) > MAX_ENVELOPE:
         raise ValueError(f'got {len(text)} characters, expected at most {MAX_ENVELOPE}')
     data = json.loads(text)

@@ -39,8 +39,6 @@ class Processes:
     Tells the endpoints of this evaluator from those of others.
 
     :ivar names: of the nodes that the evaluator has
-
-    :param node: of the evaluator
     """
 
     def __init__(self, node: Node) -> None:

@@ -44,7 +44,6 @@ class SilentNode(Node):
     It has neither /rosout nor /parameter_events, and no parameter services. What is left is what
     the middleware itself sends so that others discover it.
 
-    :param name: of the node
     :param context: in which domain, and with which remapping rules
     :param hears_clock: it has ROS time for others, and no arguments. All others may say
         ``use_sim_time`` and leave /clock alone, which at 1 kHz would delay what they hear

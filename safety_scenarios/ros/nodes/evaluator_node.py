@@ -111,7 +111,6 @@ class Evaluator(WithoutClock, LifecycleNode):
 
     :ivar work: takes what the main thread has to run; None: the process shall end
 
-    :param arguments: of the process
     :param settings: of the one campaign that it runs by itself; None: parameters say what to run,
         and transitions when
     """

@@ -121,11 +121,7 @@ class PolicyControl(ControllerNode):
 
 
 class PolicyNode(WithoutClock, LifecycleNode):
-    """
-    Loads the policy when configured, and commands while it is active.
-
-    :param arguments: of the process
-    """
+    """Loads the policy when configured, and commands while it is active."""
 
     def __init__(self, context: Context, arguments: Sequence[str]) -> None:
         super().__init__(NAME, context=context)
@@ -232,11 +228,7 @@ class PolicyNode(WithoutClock, LifecycleNode):
         self._close()
 
     def _read(self) -> tuple[PolicyNodeSettings, Profile, ControllerSettings]:
-        """
-        Return what the parameters ask for, the profile, and what the controller is told.
-
-        :raises InputError: a parameter is wrong or unknown, or a file cannot be read
-        """
+        """Return what the parameters ask for, the profile, and what the controller is told."""
         name, space = self.get_name(), self.get_namespace()
         known = names_of(PolicyNodeSettings) | set(overrides(self))
         refuse_foreign(self._arguments, f'{space.rstrip("/")}/{name}', NAME, known)
@@ -266,11 +258,7 @@ class PolicyNode(WithoutClock, LifecycleNode):
         return profile.use_sim_time if given is None else bool(given)
 
     def _opened(self, told: ControllerSettings, profile: Profile) -> PolicyControl:
-        """
-        Return the node that reads and commands, with its thread.
-
-        :raises InputError: policy, contract and robot do not fit
-        """
+        """Return the node that reads and commands, with its thread."""
         space, name = self.get_namespace(), self.get_name()
         names = RosNames(profile.namespace if space == '/' else space,
                          (*topic_rules(self._arguments, name), *profile.remap),
@@ -313,11 +301,7 @@ class PolicyNode(WithoutClock, LifecycleNode):
         self._ticking = None
 
     def _rest(self) -> None:
-        """
-        Wait until the thread of the last activation has ended: one thread uses the model.
-
-        :raises ControllerError: it has not, because its decision takes too long
-        """
+        """Wait until the thread of the last activation has ended: one thread uses the model."""
         if self._latest is None:
             return
         self._latest.join(_REST_S)
@@ -344,7 +328,6 @@ def _robot(settings: PolicyNodeSettings, profile: Profile, kind: str) -> RobotMo
     Return the robot of the profile with what the parameters change of it.
 
     :param kind: of the contract, if neither says one
-    :raises SettingsError: something of the robot is not known
     """
     values = {'kind': settings.robot.kind or profile.robot.kind or kind,
               **profile.robot.values, **settings.robot.values}

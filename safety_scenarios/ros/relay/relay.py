@@ -54,7 +54,6 @@ class RelayNode(Node):
     """
     The node.
 
-    :param options: of the node
     :raises SettingsError: a parameter that it does not have, or not like this
     """
 

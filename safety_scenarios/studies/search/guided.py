@@ -43,7 +43,6 @@ class Guided:
     """
     Chooses points where a margin may be least.
 
-    :param space: that is searched
     :param seed: of everything random in the choice
     :param history: of the trials so far, which the caller extends
     """

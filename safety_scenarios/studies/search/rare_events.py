@@ -125,7 +125,6 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
     Return the share of the unit cube in which a margin is below 0.
 
     :param margins: whatever is random in it has to be in the point
-    :param axes: of the cube
     :param trials: at most
     :param seed: of everything random in the method
     """

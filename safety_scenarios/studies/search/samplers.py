@@ -32,7 +32,6 @@ class Random:
     """
     Draws as a campaign does.
 
-    :param space: that is searched
     :param seed: of the draws
     :param history: is not looked at
     """
@@ -101,7 +100,6 @@ class Cma:
     """
     CMA-ES (Hansen 2016), by cma: over the shares of each draw, begun anew where it has converged.
 
-    :param space: that is searched
     :param seed: of everything random in the choice
     :param history: of the trials so far, which the caller extends
     """

@@ -79,7 +79,6 @@ class IsolatedController:
     The process of one controller: begun by the first request, ended by ``close``.
 
     :param name: of a plug-in, or ``MODULE:NAME``; empty: ``thing``
-    :param thing: the controller itself
     :param starts_within_s: how long it may take to be made, such as to load a model
     """
 

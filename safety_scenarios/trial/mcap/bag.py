@@ -160,7 +160,6 @@ def _refuse_simulated_recorder(ticks: Iterable[tuple[int, int]]) -> None:
     Refuse a recorder that took its own times from /clock.
 
     :param ticks: the recorder's time of each message on /clock, and what it said (ns)
-    :raises TraceError: it did
     """
     if any(at_ns < _LONG_AGO_NS and abs(at_ns - said_ns) < _SAME_CLOCK_NS
            for at_ns, said_ns in ticks):
@@ -245,11 +244,7 @@ class _Hazard:
 
 def _hazard(path: Path, events: Sequence[Event], onset: Onset, names: Mapping[str, Any],
             ros: RobotBody) -> _Hazard:
-    """
-    Return when the hazard was there.
-
-    :raises TraceError: it never began, or nobody knows when it began or whether it was gone
-    """
+    """Return when the hazard was there."""
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
     topic = names.get(onset.topic, (None, onset.topic))[1]

@@ -36,8 +36,6 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     Judge each opening; one event answers only the first that is still open, a state every one.
 
     What was lifted before it was met has the status ``not_triggered``: nobody demanded it.
-
-    :param index: of the rule
     """
     events = tuple(pattern for pattern in expect.any if not pattern.is_state)
     states = tuple(pattern for pattern in expect.any if pattern.is_state)
@@ -301,7 +299,6 @@ def _answers(patterns: Sequence[Pattern], story: Story, index: int,
     """
     Return the events that may satisfy a demand.
 
-    :param index: of the rule
     :param is_inside: whether an event is in time; of others nobody reads the words
     """
     found = []
@@ -316,11 +313,7 @@ def _answers(patterns: Sequence[Pattern], story: Story, index: int,
 
 def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
               index: int) -> tuple[Obligation, ...]:
-    """
-    Judge each opening by what came in its window, both ends included.
-
-    :param index: of the rule
-    """
+    """Judge each opening by what came in its window, both ends included."""
 
     def is_inside(seen: Seen) -> bool:
         return any(key < seen.key and (

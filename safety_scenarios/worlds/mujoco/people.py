@@ -126,11 +126,7 @@ _RIGHT_ARM = 'arm.right'
 
 
 class Limbs:
-    """
-    The moving parts of one person, on a body that has the mass.
-
-    :param name: of that body
-    """
+    """The moving parts of one person, on a body that has the mass."""
 
     def __init__(self, name: str, figure: Figure, colour: Colour) -> None:
         self._figure = figure

@@ -39,7 +39,6 @@ class Truth:
     """
     Watches the robot's surface against that of each entity, and of what stands around.
 
-    :param geoms: of the robot
     :param entities: that stimuli may put there
     """
 

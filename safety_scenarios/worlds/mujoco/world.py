@@ -414,11 +414,7 @@ def _poses(ros: RobotBody) -> Iterator[JointsAt]:
 
 
 def _robot_of(scenario: Scenario, ros: RobotBody, block: WorldBlock) -> Chassis | MountedArm:
-    """
-    Return the robot by how its kind moves.
-
-    :raises InputError: this world has no robot that moves so
-    """
+    """Return the robot by how its kind moves."""
     kind = kind_of(ros.robot)
     if kind.has_joints:
         return arm_of(scenario, ros.robot, block)

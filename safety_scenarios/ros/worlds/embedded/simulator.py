@@ -83,7 +83,6 @@ class SimulatorNode(WithoutClock, Node):
     """
     The node, which makes /clock and does not hear it.
 
-    :param options: of the node
     :raises SettingsError: a parameter that it does not have, or not like this
     """
 

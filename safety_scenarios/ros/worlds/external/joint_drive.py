@@ -61,7 +61,6 @@ class JointDriveNode(Node):
     """
     The node.
 
-    :param options: of the node
     :raises SettingsError: a parameter that it does not have, or not like this
     """
 
