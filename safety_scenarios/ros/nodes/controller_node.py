@@ -110,11 +110,11 @@ class ControllerNode(Node):
 
         :raises SettingsError: with the name that was expected
         """
-        space, name = self.get_namespace(), self.get_name()
         known = names_of(ControllerSettings) | set(overrides(self))
-        refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', _NAME, known)
+        refuse_foreign(arguments, self.get_fully_qualified_name(), _NAME, known)
         if not self.settings.exit_with_stdin:
-            refuse_rules(topic_rules(arguments, name), self._topics(), space)
+            refuse_rules(topic_rules(arguments, self.get_name()), self._topics(),
+                         self.get_namespace())
 
     def _topics(self) -> Iterator[str]:
         yield from (PROBE, ANSWER, STALLS)

@@ -417,7 +417,7 @@ def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_n
     :raises SettingsError: a parameter is wrong or unknown, or something misses this node
     """
     name, space = node.get_name(), node.get_namespace()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', first_name,
+    refuse_foreign(arguments, node.get_fully_qualified_name(), first_name,
                    names_of(EvaluatorSettings))
     given = overrides(node)
     of_node: dict[str, Any] = {} if space == '/' else {'namespace': space.lstrip('/')}

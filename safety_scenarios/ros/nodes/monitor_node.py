@@ -143,7 +143,7 @@ def _named_by_profile(arguments: Sequence[str]) -> Sequence[str]:
 
 def _settings(node: SilentNode, arguments: Sequence[str]) -> MonitorSettings:
     name, space = node.get_name(), node.get_namespace()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME, names_of(MonitorSettings))
+    refuse_foreign(arguments, node.get_fully_qualified_name(), NAME, names_of(MonitorSettings))
     settings = read_settings(
         node, MonitorSettings, namespace=space.lstrip('/'), node_name=name,
         use_sim_time=bool(node.get_parameter('use_sim_time').value))

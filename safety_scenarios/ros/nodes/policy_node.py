@@ -229,9 +229,8 @@ class PolicyNode(WithoutClock, LifecycleNode):
 
     def _read(self) -> tuple[PolicyNodeSettings, Profile, ControllerSettings]:
         """Return what the parameters ask for, the profile, and what the controller is told."""
-        name, space = self.get_name(), self.get_namespace()
         known = names_of(PolicyNodeSettings) | set(overrides(self))
-        refuse_foreign(self._arguments, f'{space.rstrip("/")}/{name}', NAME, known)
+        refuse_foreign(self._arguments, self.get_fully_qualified_name(), NAME, known)
         settings = read_settings(self, PolicyNodeSettings, read_only=False)
         if not is_policy(settings.model):
             raise SettingsError(f'parameter model: got {settings.model!r}, expected a policy, '
