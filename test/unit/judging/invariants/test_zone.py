@@ -289,11 +289,6 @@ def test_a_zone_that_cannot_be_judged_is_refused(changes):
         Zone(**{'name': 'z', 'polygon': BOX, **changes})
 
 
-def test_the_severity_goes_into_the_finding():
-    mild = Zone(name='z', polygon=BOX, forward='ahead', severity=0.4)
-    assert judged(until(1300), mild).severity == 0.4
-
-
 @for_each(('polygon', 'edges'), [
     (((0.0, 0.0), (2.0, 2.0), (2.0, 0.0), (0.0, 2.0)), ('0 to 1', '2 to 3')),
     (((0.0, 0.0), (4.0, 0.0), (4.0, 3.0), (1.0, -1.0), (0.0, 3.0)), ('0 to 1', '2 to 3')),
