@@ -74,11 +74,11 @@ def least_pet(world: World, radius: float) -> float | None:
     told = robot.column('radius')
     mine = float(told[~numpy.isnan(told)][0]) if not numpy.isnan(told).all() else radius
     found = [pet for thing in kept_away_from(world)
-             if (pet := _pet(world, robot, thing, mine)) is not None]
+             if (pet := _pet(robot, thing, mine)) is not None]
     return min(found, default=None)
 
 
-def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | None:
+def _pet(robot: Entity, thing: Entity, radius: float) -> float | None:
     own = thing.column('radius')
     speed = numpy.hypot(thing.column('vx'), thing.column('vy'))
     if numpy.isnan(own).all() or numpy.isnan(speed).all() or float(numpy.nanmax(speed)) <= _MOVES:

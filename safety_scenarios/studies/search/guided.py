@@ -270,7 +270,6 @@ def _normal_share(z: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
     return 0.5 * (1.0 + numpy.array([math.erf(one / math.sqrt(2.0)) for one in z]))
 
 
-def far_from_all(points: Sequence[Point], sizes: NDArray[numpy.intp], point: Point,
-                 apart: float = _APART) -> bool:
+def far_from_all(points: Sequence[Point], sizes: NDArray[numpy.intp], point: Point) -> bool:
     """Return whether a point is none of the same region as any of the others."""
-    return not points or bool(_distances(point[None], numpy.array(points), sizes).min() > apart)
+    return not points or bool(_distances(point[None], numpy.array(points), sizes).min() > _APART)
