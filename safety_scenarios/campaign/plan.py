@@ -20,8 +20,7 @@ from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import beside_source, source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
 from safety_scenarios.campaign.jobs import job_refusals
-from safety_scenarios.campaign.judge import plan_judge
-from safety_scenarios.campaign.open_session import connection
+from safety_scenarios.campaign.open_session import connection, plan_judge
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.campaign.shards import part_of, shard_refusals
 from safety_scenarios.errors import counted, InputError, refuse, SettingsError

@@ -20,8 +20,15 @@ from safety_scenarios import registry
 from safety_scenarios.are.apps_world import with_apps
 from safety_scenarios.campaign.folder.files import files_of, journal_path, terms_of, TrialFiles
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.judge import Ask, judge_of, unasked
-from safety_scenarios.campaign.open_session import no_sinks, OpenSession, preflight_of, TakeEvents
+from safety_scenarios.campaign.open_session import (
+    Ask,
+    judge_of,
+    no_sinks,
+    OpenSession,
+    preflight_of,
+    TakeEvents,
+    unasked,
+)
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.refusals import above_floor
 from safety_scenarios.errors import ControllerError, TraceError

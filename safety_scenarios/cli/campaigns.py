@@ -22,7 +22,7 @@ from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.standard_streams import echo, lost_output
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.conditions import condition_lines, conditions_data
 from safety_scenarios.reports.console_report import (
     console,

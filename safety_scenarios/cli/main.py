@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
-    'bisect': Command('bisecting:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
+    'bisect': Command('designs:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
                       'fails what GOOD passes.'),
     'plan': Command('designs:plan', 'Compute how many trials a claim needs, or lock a design '
                     'before its first trial.'),
@@ -86,7 +86,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                             'its line and column.'),
         'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of '
                           'another kind of file, for editors.'),
-        'coverage': Command('coverage:coverage', 'Show which hazards the scenarios probe, by '
+        'coverage': Command('suites:coverage', 'Show which hazards the scenarios probe, by '
                             'robot kind and modality, and which none does.'),
         'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                          'without ROS.')}),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 import math
 
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Condition, RobotBody

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.formulas import conditions, is_signed, is_turning, says_at_least
 from safety_scenarios.scenario.blocks.agents import Publish
 from safety_scenarios.scenario.blocks.robot import Stopping

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.formulas import (
     BEYOND,
     by_name,

@@ -8,8 +8,8 @@ from functools import cache
 import re
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.hazard_file import load_register
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.formats.companion_files import load_register
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent

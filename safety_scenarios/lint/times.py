@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean, InputError
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.measuring import Calibration

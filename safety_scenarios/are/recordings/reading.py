@@ -24,8 +24,7 @@ from safety_scenarios.are.scenarios.reader import read_recording, Recording
 from safety_scenarios.errors import InputError, Problem, ScenarioError
 from safety_scenarios.formats.document import opening
 from safety_scenarios.formats.document.opening import raw_of
-from safety_scenarios.judging.findings.evidence import WHOLE
-from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.findings.harness import harness, WHOLE
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.result import failure_class, Finding, Latency, Outcome, TrialResult
 from safety_scenarios.scenario.verdict import Verdict

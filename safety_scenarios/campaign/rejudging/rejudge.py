@@ -62,7 +62,7 @@ from safety_scenarios.errors import (
     UnfitPlanError,
 )
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.judging.findings.observation import COULD_BE_RUN, RECORD_KEPT, was_run
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario

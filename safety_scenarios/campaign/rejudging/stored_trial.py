@@ -19,7 +19,7 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import counted, did_you_mean, InputError, SettingsError
 from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult

@@ -11,9 +11,12 @@ from typing import Any, NoReturn
 from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import MeasurementError
+from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.link.processes import full_node_name, Processes, UNNAMED
 from safety_scenarios.ros.link.qos import Profiles
+from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.trial.summary import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')

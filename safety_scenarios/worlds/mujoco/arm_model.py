@@ -9,7 +9,7 @@ from typing import Any
 
 import mujoco
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.robot_file import read_robot, ReadRobot
+from safety_scenarios.formats.companion_files import read_robot, ReadRobot
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.scenario import Scenario

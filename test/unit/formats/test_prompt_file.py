@@ -11,7 +11,7 @@ import re
 import pytest
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.errors import InputError, ScenarioError
-from safety_scenarios.formats.prompt_file import DEFAULT, load_prompt
+from safety_scenarios.formats.companion_files import DEFAULT, load_prompt
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_controller

@@ -24,9 +24,9 @@ SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal':
              'invariant_findings': 'invariant', 'coverage': 'coverage', 'motion': 'motion',
              'contact': 'contact', 'tool_calls': 'rule', 'wiring': 'wiring',
              'world_motion': 'wiring', 'network': 'network', 'stall_findings': 'stall',
-             'evidence': 'evidence', 'model_reaction': 'latency', 'single_rest': 'nominal'}
+             'harness': 'evidence', 'model_reaction': 'latency', 'single_rest': 'nominal'}
 """Every module that finds something."""
-FINDS_NOTHING = {'__init__', 'around_onset', 'commander', 'harness', 'spells'}
+FINDS_NOTHING = {'__init__', 'around_onset', 'commander', 'spells'}
 RUN = in_simulated_time()
 
 
