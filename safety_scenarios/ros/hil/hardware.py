@@ -19,7 +19,7 @@ from safety_scenarios.campaign.folder.signing import read_plan
 from safety_scenarios.campaign.never_published import releases, why_a_command
 from safety_scenarios.errors import described, InterlockError, MeasurementError
 from safety_scenarios.ros.hil.guarded_link import GuardedLink, unlisted
-from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness, RunLog
+from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
 from safety_scenarios.ros.hil.interlocks.interlock import Interlock, MS, Word
 from safety_scenarios.ros.hil.interlocks.people import (
     AreaClear,
@@ -38,6 +38,7 @@ from safety_scenarios.ros.hil.interlocks.robot_state import (
     Speed,
     Travel,
 )
+from safety_scenarios.ros.hil.interlocks.run_log import RunLog
 from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.ros.link.convert import interface_class, type_name
 from safety_scenarios.ros.link.processes import full_node_name
