@@ -11,12 +11,9 @@ from typing import Any, NoReturn
 from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.link.processes import full_node_name, Processes, UNNAMED
 from safety_scenarios.ros.link.qos import Profiles
-from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
 from safety_scenarios.trial.summary import PreflightRow
 
 _EVERYWHERE = ('/rosout', '/parameter_events')
@@ -189,7 +186,13 @@ _INFINITE_NS = 9_223_372_036_000_000_000
 
 
 class Fit:
-    """Compares what the graph shows with what we offer and ask for."""
+    """
+    Compares what the graph shows with what we offer and ask for.
+
+    :param node: of the harness
+    :param graph: as that node sees it
+    :param profiles: of our endpoints
+    """
 
     def __init__(self, node: Node, graph: Graph, profiles: Profiles) -> None:
         self._node, self._graph, self._profiles = node, graph, profiles
