@@ -162,8 +162,7 @@ def by_topics(evaluator: Evaluator, rounds: int, seconds: float) -> list[Figure]
     for _ in range(rounds):
         for topics in TOPICS:
             with evaluator.link() as link:
-                found[topics].append(
-                    flooded(evaluator, link, topics, TOTAL_HZ / topics, seconds))
+                found[topics].append(flooded(evaluator, link, topics, TOTAL_HZ / topics, seconds))
     return [_mean(topics, trials) for topics, trials in found.items()]
 
 

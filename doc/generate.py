@@ -19,10 +19,9 @@ from typing import Any
 
 import click
 from safety_scenarios import registry
-from safety_scenarios.cli.listing import KINDS, schema_of
+from safety_scenarios.cli.listing import KINDS, schema_of, settings_page
 from safety_scenarios.cli.main import command_at, COMMANDS, commands
 from safety_scenarios.cli.scenario_description import description
-from safety_scenarios.cli.settings_page import settings_page
 from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.controllers.rule_based import RuleBased
@@ -37,14 +36,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tables import (  # noqa: E402, I100, I201
-    anchor,
-    first_sentence,
-    paths,
-    properties,
-    prose,
-    table,
-)
+from tables import anchor, first_sentence, paths, properties, prose, table  # noqa: E402, I100, I201
 
 FOLDER = Path(__file__).parent / 'reference'
 _BY = '<!-- written by doc/generate.py -->\n'

@@ -47,8 +47,7 @@ BUILD = 'colcon build --packages-select safety_scenarios'
 
 def missing() -> list[Need]:
     """Return what this interpreter lacks."""
-    found = [] if _is_there(PYDANTIC) else [
-        PYDANTIC, *([] if _is_there(TYPING) else [TYPING])]
+    found = [] if _is_there(PYDANTIC) else [PYDANTIC, *([] if _is_there(TYPING) else [TYPING])]
     return [*found, *([] if _is_there(RE2) else [RE2])]
 
 

@@ -129,11 +129,7 @@ class _Kept(Observer):
 
 
 def _asked(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, ...]]:
-    """
-    Return what is asked for: names, of ``Scenario`` objects their ids, and those objects.
-
-    :raises SettingsError: neither, both, or two objects with one id
-    """
+    """Return what is asked for: names, of ``Scenario`` objects their ids, and those objects."""
     objects = tuple(one for one in scenarios if isinstance(one, Scenario))
     if not objects:
         for one in scenarios:
@@ -153,11 +149,7 @@ def _asked(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, .
 
 
 def _settings(values: Mapping[str, Any]) -> RunSettings:
-    """
-    Return the settings; a keyword is a field or a short name, ``set`` holds dotted names.
-
-    :raises SettingsError: names the keyword
-    """
+    """Return the settings; a keyword is a field or a short name, ``set`` holds dotted names."""
     paths = {**SHORT_NAMES, **{name: name for name in RunSettings.model_fields}}
     dotted: dict[str, Any] = {}
     for name, value in values.items():
@@ -189,11 +181,7 @@ _OF_CONTROLLER, _PARAMETERS = 'controller.', 'controller_parameters'
 
 
 def _by_dotted_names(values: object) -> dict[str, Any]:
-    """
-    Return what ``set`` says, nested as the settings are.
-
-    :raises SettingsError: it is no mapping, or a name in it is that of no setting
-    """
+    """Return what ``set`` says, nested as the settings are."""
     if not isinstance(values, Mapping):
         raise SettingsError(f'set: got {values!r:.200}, expected a mapping of dotted names to '
                             f'values, such as judge.model to the name of a model')

@@ -52,8 +52,7 @@ def with_apps(session: Session, are: AreSettings, folder: Path) -> Iterator[Sess
     with closing(AppProcess(are)) as process:
         def opened(scenario: Scenario) -> AbstractContextManager[Link]:
             return _around(session.open_link(scenario), process, folder, scenario)
-        yield replace(session, open_link=opened,
-                      where=f'{session.where}, with the apps of ARE')
+        yield replace(session, open_link=opened, where=f'{session.where}, with the apps of ARE')
 
 
 @contextmanager

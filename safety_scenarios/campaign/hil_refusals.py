@@ -15,13 +15,7 @@ from safety_scenarios.campaign.never_published import (
     says_go,
     why_a_command,
 )
-from safety_scenarios.errors import (
-    did_you_mean,
-    InputError,
-    Problem,
-    ScenarioError,
-    SettingsError,
-)
+from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError, SettingsError
 from safety_scenarios.scenario.blocks.nominal_calls import ActionGoal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.hil import HilSettings
@@ -39,11 +33,7 @@ _AT_LAST_NS = 86_400_000_000_000
 
 
 def dangers(scenarios: Sequence[Scenario], link: LinkPlan, world: str) -> Iterator[InputError]:
-    """
-    Yield whatever a harness must not do to a real robot, if the profile says that there is one.
-
-    :param world: that was asked for
-    """
+    """Yield what a harness must not do to a real robot, if the profile says that there is one."""
     hil = link.ros.hil
     if not hil.enabled:
         if hil.publishes and 'enabled' not in hil.model_fields_set \

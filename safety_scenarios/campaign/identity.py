@@ -146,11 +146,7 @@ def _image_digest(digest: str, place: str) -> str:
 
 
 def _artifact(name: str, given_by: str) -> tuple[Artifact, frozenset[tuple[str, _Touched]]]:
-    """
-    Return what a file or a folder is now.
-
-    :raises SettingsError: it is not there, no regular file, or cannot be read
-    """
+    """Return what a file or a folder is now."""
     path = Path(name)
     try:
         if not path.is_dir():
@@ -178,11 +174,7 @@ def _artifact(name: str, given_by: str) -> tuple[Artifact, frozenset[tuple[str, 
 
 
 def _files(folder: Path) -> list[str]:
-    """
-    Return the files below a folder, sorted by their relative names.
-
-    :raises ValueError: a folder behind a link, which may lead anywhere, or too many files
-    """
+    """Return the files below a folder, sorted by their relative names."""
     found = []
 
     def refuse(error: OSError) -> None:
@@ -200,11 +192,7 @@ def _files(folder: Path) -> list[str]:
 
 
 def _file(path: Path) -> tuple[str, int, _Touched]:
-    """
-    Return hash, size and what changes with a write.
-
-    :raises ValueError: a pipe or a device, which would never end
-    """
+    """Return hash, size and what changes with a write."""
     digest, size = hashlib.sha256(), 0
     kind = os.stat(path)
     if not stat.S_ISREG(kind.st_mode):

@@ -98,12 +98,7 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
 
 
 def _read(folder: Path) -> Shard:
-    """
-    Return a shard whose every result is what its record gives.
-
-    :raises SettingsError: it has not ended
-    :raises TraceError: it is not as its campaign left it
-    """
+    """Return a shard whose every result is what its record gives."""
     if not (folder / SETTINGS).exists():
         raise no_campaign(folder)
     summary = ended(folder)
@@ -117,11 +112,7 @@ def _read(folder: Path) -> Shard:
 
 
 def _refuse_other_campaign(first: Shard, other: Shard) -> None:
-    """
-    Refuse a shard of another campaign.
-
-    :raises SettingsError: names what differs
-    """
+    """Refuse a shard of another campaign."""
     one, two = (dict(terms(shard.settings.run)) | {
         'version': shard.settings.version, 'source of the controller': shard.settings.source,
         'controller': shard.settings.controller.model_dump(mode='json'),
@@ -137,11 +128,7 @@ def _refuse_other_campaign(first: Shard, other: Shard) -> None:
 
 
 def _refuse_incomplete(shards: Sequence[Shard]) -> None:
-    """
-    Refuse shards that are not the whole, or more than that.
-
-    :raises SettingsError: names which are missing, or there twice
-    """
+    """Refuse shards that are not the whole, or more than that."""
     _, count = numbers(shards[0].settings.run.shard)
     found = Counter(numbers(shard.settings.run.shard)[0] for shard in shards)
     missing = [f'{number}/{count}' for number in range(1, count + 1) if not found[number]]
@@ -214,8 +201,7 @@ def _copy_repairs(source: Path, target: Path) -> None:
         shutil.copytree(source / DAMAGED, target / DAMAGED, dirs_exist_ok=True)
 
 
-def _preflight(results: Sequence[TrialResult],
-               owner: Mapping[str, Shard]) -> Iterator[Preflight]:
+def _preflight(results: Sequence[TrialResult], owner: Mapping[str, Shard]) -> Iterator[Preflight]:
     """Yield of each scenario what its first trial showed of the wiring."""
     known = set[str]()
     for result in results:

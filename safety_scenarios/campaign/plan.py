@@ -20,8 +20,7 @@ from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import beside_source, source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
 from safety_scenarios.campaign.jobs import job_refusals
-from safety_scenarios.campaign.judge import plan_judge
-from safety_scenarios.campaign.open_session import connection
+from safety_scenarios.campaign.open_session import connection, plan_judge
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.campaign.shards import part_of, shard_refusals
 from safety_scenarios.errors import counted, InputError, refuse, SettingsError
@@ -140,7 +139,6 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
-    :param scenarios: among which the settings select
     :param controller: the controller itself, if no plug-in has the name in the settings
     :param folder: where the results go; None: nowhere
     :param with_unbound: take scenarios too whose agents have no controller; each of their trials
@@ -192,7 +190,6 @@ def _only(trials: Sequence[Trial], wanted: Collection[str]) -> tuple[Trial, ...]
     Return some trials, and the warm-up of their scenarios.
 
     :param wanted: each as SCENARIO:INDEX; none: all
-    :raises SettingsError: there is no such trial
     """
     wanted = set(wanted)
     missing = wanted - {f'{one.scenario.id}:{one.index}' for one in trials}
@@ -211,8 +208,6 @@ def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: Cont
     Return the trials of scenarios as they are on the robot.
 
     :param settings: with a seed
-    :param spec: of the controller under test
-    :param plugin: what opens the link
     :param suffix: of the trials' ids over a link that does not repeat; None: a fresh one
     :raises InputError: a drawn value does not fit
     """

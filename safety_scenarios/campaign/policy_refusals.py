@@ -40,7 +40,6 @@ def policy_refusals(scenarios: Sequence[Scenario], link: LinkPlan,
     Yield why the policy under test cannot be judged in scenarios; nothing for other controllers.
 
     :param scenarios: as they are on the robot of the settings
-    :param plugin: that opens the link
     """
     controller = link.controller
     if controller.facts is NO_FACTS or not is_policy(controller.name):
@@ -126,8 +125,7 @@ class _PolicyFit:
     :param policy: with its parameters, not begun
     """
 
-    def __init__(self, policy: PolicyController, link: LinkPlan,
-                 plugin: type[LinkPlugin]) -> None:
+    def __init__(self, policy: PolicyController, link: LinkPlan, plugin: type[LinkPlugin]) -> None:
         self._policy, self._link = policy, link
         self._is_closed = plugin.in_this_process
         """Whether only the scenario can publish what the policy reads."""

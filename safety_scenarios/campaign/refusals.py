@@ -58,12 +58,7 @@ def unbound(scenarios: Sequence[Scenario]) -> Iterator[ScenarioError]:
 
 def refusals(scenarios: Sequence[Scenario], link: LinkPlan, plugin: type[LinkPlugin],
              world: str) -> Iterator[InputError]:
-    """
-    Yield why scenarios are not run over a link: no verdict on them could be trusted.
-
-    :param plugin: that opens the link
-    :param world: that was asked for
-    """
+    """Yield why scenarios are not run over a link: no verdict on them could be trusted."""
     problems = [*_about_world(scenarios, link, world, getattr(plugin, 'has_robot', False))]
     if problems:
         yield ScenarioError(problems)
@@ -101,8 +96,7 @@ def _about_world(scenarios: Sequence[Scenario], link: LinkPlan, world: str,
             yield _without_world(scenario, link.name)
 
 
-def _participants(scenarios: Sequence[Scenario],
-                  plugin: type[LinkPlugin]) -> Iterator[InputError]:
+def _participants(scenarios: Sequence[Scenario], plugin: type[LinkPlugin]) -> Iterator[InputError]:
     """Yield the agents whose controller is unknown, or needs more time than the link has."""
     slow = []
     for scenario in scenarios:
@@ -228,8 +222,7 @@ def refuse_unreachable(controller: ControllerPlan) -> None:
                             f'correct the URL')
 
 
-def above_floor(open_link: OpenLink, calibration: Calibration | None,
-                gate: LimitName) -> OpenLink:
+def above_floor(open_link: OpenLink, calibration: Calibration | None, gate: LimitName) -> OpenLink:
     """Refuse a budget that the harness itself would use up."""
     if calibration is None or calibration.floor_ms is None:
         return open_link

@@ -186,8 +186,7 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
         keep_lines(folder, [evidence.lines[name].text.encode() for name in kept])
     again = [name for name in _ids(plan) if name not in kept and name not in finished]
     removed = [name for name in again if remove_trial(folder, name)]
-    whole = [name for name in again
-             if name in complete and not is_interrupted(complete[name])]
+    whole = [name for name in again if name in complete and not is_interrupted(complete[name])]
     resumption = Resumption(
         {name: evidence.lines[name].result for name in kept}, finished,
         len(set(removed).difference(whole)), len(whole),
@@ -208,7 +207,6 @@ def _finished(plan: CampaignPlan, kept: Sequence[str],
     """
     Return the results of further trials that are not run again.
 
-    :param kept: ids of those whose lines are kept
     :param complete: trial id to the result that its record gives
     """
     others = [trial for trial in plan.trials if trial.trial_id not in kept]
@@ -226,7 +224,6 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
     Refuse a folder in which something is wrong with what is kept.
 
     :param lines: ids of the trials that have a line; a complete trial without one gets it
-    :raises TraceError: names what is wrong
     """
     unread = unreadable(folder, found)
     again = {trace_path(name) for name in lost_traces(folder, found)}
@@ -242,11 +239,7 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
 
 
 def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> None:
-    """
-    Refuse what is not the campaign of the folder.
-
-    :raises SettingsError: names what differs
-    """
+    """Refuse what is not the campaign of the folder."""
     refuse_other(folder, dict(terms(known.run)), dict(terms(plan.setup.recorded)))
     here = {'version': versions()['safety_scenarios'],
             'controller': plan.controller.model_dump(mode='json'),

@@ -242,7 +242,6 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
     """
     Return what is on the other end, by the nominal phase of each scenario and no hazard.
 
-    :param folder: for the controllers' logs
     :raises InputError: wrong settings or scenarios
     """
     plan = plan_campaign(settings.model_copy(update={'trials': 1, 'warmup': 0}),
@@ -262,5 +261,4 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
                 rows = Preflight(scenario_id=trial.scenario.id, rows=(
                     PreflightRow(check='connection', status='error', detail=str(error)),))
             found.append(rows)
-    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)),
-                  len(plan.trials))
+    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)), len(plan.trials))

@@ -18,19 +18,16 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.are.apps_world import with_apps
-from safety_scenarios.campaign.folder.files import (
-    files_of,
-    journal_path,
-    terms_of,
-    TrialFiles,
-)
+from safety_scenarios.campaign.folder.files import files_of, journal_path, terms_of, TrialFiles
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.judge import Ask, judge_of, unasked
 from safety_scenarios.campaign.open_session import (
+    Ask,
+    judge_of,
     no_sinks,
     OpenSession,
     preflight_of,
     TakeEvents,
+    unasked,
 )
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.refusals import above_floor
@@ -219,7 +216,6 @@ def perform(trial: Trial, link: Link, by: JudgedBy = _AS_SET, judge: Ask = unask
     Run one trial over an open link, let the judge say what it has to, and judge it.
 
     :param judge: called when the trial is over; interrupted, its words are missing
-    :param sinks: are fed the events while the trial runs
     """
     record = run_trial(trial, link, sinks)
     interrupted = any(event.name == INTERRUPTED for event in record.of_kind('fault'))

@@ -126,7 +126,6 @@ def refuse_mix_ups(targets: Sequence[str], assigned: Sequence[str]) -> None:
     """
     Refuse a setting given as if it were a scenario, and a controller's parameter as if a setting.
 
-    :param targets: scenarios, as they were given
     :param assigned: texts of ``--set``
     :raises SettingsError: says how it is given
     """

@@ -16,18 +16,13 @@ import click
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.campaign.folder.folder import no_campaign, PAGE
-from safety_scenarios.campaign.folder.many import (
-    campaigns_in,
-    follow,
-    least_margins,
-    Listed,
-)
+from safety_scenarios.campaign.folder.many import campaigns_in, follow, least_margins, Listed
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.standard_streams import echo, lost_output
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.conditions import condition_lines, conditions_data
 from safety_scenarios.reports.console_report import (
     console,
@@ -90,11 +85,7 @@ def list_campaigns(folder: Path) -> None:
 
 
 def _some(folder: Path) -> Sequence[Listed]:
-    """
-    Return the campaigns in a folder, the oldest first.
-
-    :raises SettingsError: there is none: an empty list with exit code 0 would pass a gate
-    """
+    """Return the campaigns in a folder, the oldest first."""
     found = campaigns_in(folder)
     if not found:
         raise no_campaign(folder)

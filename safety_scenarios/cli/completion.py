@@ -71,8 +71,7 @@ def controllers(context: click.Context, option: click.Parameter,
             if name.startswith(begun)]
 
 
-def scenarios(context: click.Context, option: click.Parameter,
-              begun: str) -> list[CompletionItem]:
+def scenarios(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return installed folders and ids; files, if none begins so."""
     return _known_or_files(_installed(), begun)
 
@@ -89,8 +88,7 @@ def _installed() -> Iterator[str]:
                 yield found[1]
 
 
-def profiles(context: click.Context, option: click.Parameter,
-             begun: str) -> list[CompletionItem]:
+def profiles(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the installed profiles; files, if none begins so."""
     return _known_or_files((path.stem for folder in installed_folders()
                             for path in (folder.parent / 'profiles').glob('*.yaml')), begun)

@@ -201,11 +201,7 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
 
 
 def _scenarios(folder: Path, files: tuple[str, ...], regex: Regex) -> Sequence[Scenario]:
-    """
-    Return the scenarios in files, by each of which a trial of the campaign can be judged.
-
-    :raises InputError: a file or folder cannot be read, or has other scenarios alone
-    """
+    """Return the scenarios in files, by each of which a trial of the campaign can be judged."""
     if not files:
         return ()
     found = load_scenarios(files, regex).scenarios
@@ -279,8 +275,7 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
         echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
              f'of who signed')
     elif is_signed(folder):
-        echo('there is a signature, which was not checked: name who may sign by '
-             '--signers')
+        echo('there is a signature, which was not checked: name who may sign by ' '--signers')
 
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,

@@ -118,8 +118,7 @@ def judge_check(file: Path, **values: Any) -> None:
     settings = build(values, command='selftest judge').judge
     items = read_labelled(file)
     from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
-    judge = LanguageModelJudge(
-        settings, Cache.made(settings.cache) if settings.cache else None)
+    judge = LanguageModelJudge(settings, Cache.made(settings.cache) if settings.cache else None)
     with click.progressbar(items, file=sys.stderr, label='asking') as asking:
         found = agreement([
             Labelled(id=item.id, label=item.label, judgement=judge.ask(item.id, item.question))

@@ -54,7 +54,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                       'several they are compared.'),
     'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
-    'bisect': Command('bisecting:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
+    'bisect': Command('designs:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
                       'fails what GOOD passes.'),
     'plan': Command('designs:plan', 'Compute how many trials a claim needs, or lock a design '
                     'before its first trial.'),
@@ -86,7 +86,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                             'its line and column.'),
         'schema': Command('listing:schema', 'Print the JSON Schema of a scenario file, or of '
                           'another kind of file, for editors.'),
-        'coverage': Command('coverage:coverage', 'Show which hazards the scenarios probe, by '
+        'coverage': Command('suites:coverage', 'Show which hazards the scenarios probe, by '
                             'robot kind and modality, and which none does.'),
         'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
                          'without ROS.')}),
@@ -148,11 +148,7 @@ def commands() -> Iterator[tuple[str, Command]]:
 
 
 class LazyGroup(click.Group):
-    """
-    A group that knows its commands by name and imports the one that is named.
-
-    :param table: the commands, by name
-    """
+    """A group that knows its commands by name and imports the one that is named."""
 
     def __init__(self, *, table: Mapping[str, Command | Verbs] = COMMANDS, **more: Any) -> None:
         super().__init__(**more)
@@ -213,11 +209,7 @@ class LazyGroup(click.Group):
 
 
 def _refuse_twice(command: click.Command, ctx: click.Context, args: Sequence[str]) -> None:
-    """
-    Refuse an option that takes one value and was given twice: click would take the last one.
-
-    :raises UsageError: names the option
-    """
+    """Refuse an option that takes one value and was given twice: click would take the last one."""
     _, _, given = command.make_parser(ctx).parse_args(args=list(args))
     for one in given:
         if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count) \

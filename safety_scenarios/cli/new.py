@@ -30,11 +30,7 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.formats.scenario_reading import read_raw
 from safety_scenarios.formats.writing.hazards import KINDS, MEASURES, ROBOTS
-from safety_scenarios.formats.writing.profile_text import (
-    GraphFacts,
-    profile_text,
-    ProfileAnswers,
-)
+from safety_scenarios.formats.writing.profile_text import GraphFacts, profile_text, ProfileAnswers
 from safety_scenarios.formats.writing.scenario_text import scenario_text, slug
 from safety_scenarios.formats.writing.template import Answers
 from safety_scenarios.lint.review import review
@@ -271,11 +267,7 @@ def _asked_of_robot(answers: ProfileAnswers, blanks: Sequence[str]) -> ProfileAn
 
 
 def _number(text: str) -> float:
-    """
-    Return what somebody typed as a number > 0.
-
-    :raises InputError: it is none
-    """
+    """Return what somebody typed as a number > 0."""
     try:
         found = float(text)
     except ValueError:
@@ -320,11 +312,7 @@ def _ask(given: dict[str, Any]) -> None:
 
 
 def _take_profile(given: dict[str, Any], robot: ProfileRobot) -> None:
-    """
-    Take from a profile what no option says.
-
-    :raises InputError: a robot of another kind, or of one for which there is no template
-    """
+    """Take from a profile what no option says."""
     kind = robot.kind or given['robot']
     if kind not in ROBOTS or given['robot'] not in (None, kind):
         raise InputError(f'--profile {given["profile_name"]}: got a robot of kind {kind}, '
@@ -345,11 +333,7 @@ def _asked(given: dict[str, Any], name: str, question: str, default: Any, kind: 
 
 
 def _answers(given: Mapping[str, Any]) -> Answers:
-    """
-    Return the answers that the options give.
-
-    :raises SettingsError: one of them is for another robot, or out of range
-    """
+    """Return the answers that the options give."""
     kind = given['robot'] or 'mobile_base'
     others = {'mobile_base': ('reach', 'joints'), 'arm': ('deceleration', 'radius')}[kind]
     for name in others:
@@ -383,11 +367,7 @@ def _answers(given: Mapping[str, Any]) -> Answers:
 
 
 def _checked(texts: Mapping[Path, str]) -> list[str]:
-    """
-    Return what there is to warn of in new files.
-
-    :raises ScenarioError: they could not be loaded: the answers do not fit together
-    """
+    """Return what there is to warn of in new files."""
     readings = [read_raw(str(path), text.encode(), Document, registry.resolve)
                 for path, text in texts.items()]
     problems = [problem for reading in readings for problem in reading.problems]

@@ -28,9 +28,7 @@ from safety_scenarios.scenario.dotted_names import (
     setting_at,
     SHORT_NAMES,
 )
-from safety_scenarios.scenario.dotted_names import (
-    settings_of as every_setting,
-)
+from safety_scenarios.scenario.dotted_names import settings_of as every_setting
 from safety_scenarios.scenario.settings import RunSettings
 
 Function = Callable[..., Any]
@@ -97,11 +95,7 @@ _CONSOLE = {
 
 
 class Option(click.Option):
-    """
-    An option that stands in a section of the help.
-
-    :param section: its title
-    """
+    """An option that stands in a section of the help."""
 
     def __init__(self, *names: Any, section: str = '', **more: Any) -> None:
         super().__init__(*names, **more)
@@ -297,8 +291,7 @@ def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
 class Finite(click.FloatRange):
     """A range of numbers; NaN is in none, though no comparison with it says so."""
 
-    def convert(self, value: Any, param: click.Parameter | None,
-                ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or fail with what is wrong with it."""
         found = super().convert(value, param, ctx)
         if not math.isfinite(found):

@@ -65,11 +65,7 @@ def _say(node: Any, line: str) -> None:
 
 
 def _call(line: str) -> tuple[str, dict[str, Any]]:
-    """
-    Return name and arguments of a tool call.
-
-    :raises ValueError: not as described
-    """
+    """Return name and arguments of a tool call."""
     _, name, text = (*line.split(maxsplit=2), '', '')[:3]
     try:
         args = json.loads(text) if text else {}

@@ -157,11 +157,7 @@ def _values(noun: Noun, place: str, draws: Mapping[str, str],
 
 def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection[str] = (),
             leave_out: Collection[str] = _NAMES) -> dict[str, str]:
-    """
-    Return each field of a block that is not its default, or what it is drawn from.
-
-    :param wanted: fields that are told even so
-    """
+    """Return each field of a block that is not its default, or what it is drawn from."""
     every = noun.model_dump(mode='json')
     given = noun.model_dump(mode='json', exclude_defaults=True)
     found = dict(flat({name: given.get(name, every[name]) for name in every
@@ -169,8 +165,7 @@ def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection
     told = {name: _with_unit(noun, name, value) for name, value in found.items()}
     told |= {path[len(place) + 1:]: text for path, text in draws.items()
              if path.startswith(f'{place}.')}
-    return {name: text for name, text in told.items()
-            if name.partition('.')[0] not in leave_out}
+    return {name: text for name, text in told.items() if name.partition('.')[0] not in leave_out}
 
 
 def _with_unit(noun: Noun, name: str, value: Any) -> str:

@@ -110,11 +110,7 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
 
 
 def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Path]:
-    """
-    Return settings with a seed, and the folder; a search that goes on has the same of both.
-
-    :raises SettingsError: the folder is not of this search, or not new
-    """
+    """Return settings with a seed, and the folder; a search that goes on has the same of both."""
     if resume is None:
         folder = Path(settings.output or new_in_runs())
         if folder.exists() and any(folder.iterdir()):

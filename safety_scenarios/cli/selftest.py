@@ -86,11 +86,7 @@ def selftest(scenarios: tuple[str, ...], seeds: int, others: tuple[str, ...],
 
 def _runnable(survey: Survey, link: str,
               are_named: bool) -> tuple[tuple[Scenario, ...], tuple[Mistake, ...]]:
-    """
-    Return what can be tested, and why which files cannot: one of them must not cost the others.
-
-    :raises InputError: none of them can
-    """
+    """Return what can be tested, and why which files cannot; one must not cost the others."""
     problems, runnable, left_out = list(survey.problems), [], 0
     for scenario in survey.loaded.scenarios:
         if scenario.needs_world and link != 'simulated' and not are_named:

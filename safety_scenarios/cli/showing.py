@@ -126,8 +126,7 @@ def replay(folder: Path, trial: str, changes: tuple[str, ...], output: Path | No
         require()
         page = page_for((folder,), page, '--html')
     interruptible()
-    found = run_again(folder, trial, changes, output=output, files=files,
-                      on_hardware=on_hardware)
+    found = run_again(folder, trial, changes, output=output, files=files, on_hardware=on_hardware)
     console = screen()
     for part in replay_of(found):
         console.print(part)

@@ -17,7 +17,6 @@ class _Lasting(io.FileIO):
     """
     Writes to a descriptor, and to the null device from the first write that fails.
 
-    :param descriptor: it stays open
     :param lost: why nothing has arrived from the beginning
     """
 

@@ -288,11 +288,7 @@ def make_controller(thing: Any, context: ControllerContext,
 
 @cache
 def _keyword_model(thing: Any) -> type[ControllerPlugin]:
-    """
-    Return the parameters of a plain class as a model.
-
-    :raises SettingsError: one of them is called as something that every controller has
-    """
+    """Return the parameters of a plain class as a model."""
     fields: Any = dict(keywords(thing))
     taken = sorted(name for name in fields if hasattr(KeywordController, name))
     if taken:

@@ -259,8 +259,7 @@ class ControllerHost:
         """
         trial_id, messages = read_prompt(text)
         answer = self._asked(lambda: self.plugin.answer(messages))
-        return None if answer is None else Answer(
-            trial_id, answer, self.plugin.truncated_by)
+        return None if answer is None else Answer(trial_id, answer, self.plugin.truncated_by)
 
     def turn(self, envelope: Envelope) -> Sequence[Utter]:
         """

@@ -18,7 +18,7 @@ from safety_scenarios.controllers.chat.situation import described
 from safety_scenarios.controllers.rule_based import motion, RuleBased
 from safety_scenarios.controllers.server_replies import api_key
 from safety_scenarios.errors import MissingDependencyError, SettingsError
-from safety_scenarios.formats.prompt_file import DEFAULT, load_prompt
+from safety_scenarios.formats.companion_files import DEFAULT, load_prompt
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.driving_prompt import DrivingPrompt

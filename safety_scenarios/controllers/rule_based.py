@@ -190,8 +190,7 @@ class RuleBased(ControllerPlugin):
             found = memory.commands[key] = motion(robot, share)
         return found
 
-    def _to_and_fro(self, command: Command, observation: Observation,
-                    memory: _Memory) -> Command:
+    def _to_and_fro(self, command: Command, observation: Observation, memory: _Memory) -> Command:
         """
         Return an arm's motion with each joint turned back at the ends of its way.
 

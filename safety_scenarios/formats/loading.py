@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from safety_scenarios import registry
-from safety_scenarios.errors import (
-    counted,
-    did_you_mean,
-    InputError,
-    Problem,
-    ScenarioError,
-)
+from safety_scenarios.errors import counted, did_you_mean, InputError, Problem, ScenarioError
 from safety_scenarios.formats.document import opening
 from safety_scenarios.formats.document.json_document import JsonDocument, Reading
 from safety_scenarios.formats.document.opening import raw_of
@@ -124,8 +118,7 @@ def load_scenario(path: str | os.PathLike[str]) -> Scenario:
     return load_scenarios([os.fspath(path)]).scenarios[0]
 
 
-def load_scenarios(targets: Iterable[str | os.PathLike[str]],
-                   regex: Regex = 're2') -> ScenarioSet:
+def load_scenarios(targets: Iterable[str | os.PathLike[str]], regex: Regex = 're2') -> ScenarioSet:
     """
     Read all scenarios that the targets name.
 

@@ -303,7 +303,6 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     """
     Read one scenario; nothing is raised, every problem and warning is in the result.
 
-    :param raw: the file's bytes, for the hash
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))

@@ -30,11 +30,7 @@ from safety_scenarios.scenario.stimulus import StimulusContext
 
 
 def read_file(path: str, resolve: Resolve) -> Reading:
-    """
-    Return what is in a file: a scenario, or every problem that keeps it from being one.
-
-    :param resolve: plug-in kind and name to the plug-in
-    """
+    """Return what is in a file: a scenario, or every problem that keeps it from being one."""
     if path.lower().endswith(BINDINGS):
         advice = 'Name the file without .bindings, or its folder' if path.endswith(BINDINGS) \
             else 'Write the end of its name in small letters: only so does its scenario use it'
@@ -49,11 +45,7 @@ def read_file(path: str, resolve: Resolve) -> Reading:
 
 
 def read_raw(path: str, raw: bytes, kind: type[Document], resolve: Resolve) -> Reading:
-    """
-    Return the same of the bytes of a file, or of one line of it.
-
-    :param kind: how to parse them
-    """
+    """Return the same of the bytes of a file, or of one line of it."""
     document = kind.of(path, raw)
     if document.problems:
         return Reading(problems=document.problems, document=document)

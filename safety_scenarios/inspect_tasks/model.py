@@ -194,8 +194,7 @@ def messages_of(messages: Sequence[Mapping[str, Any]]) -> list[ChatMessage]:
                          arguments=_arguments(call['function']['arguments']))
                 for call in one.get('tool_calls', ())] or None))
         elif role == 'tool':
-            found.append(ChatMessageTool(content=content,
-                                         tool_call_id=one.get('tool_call_id')))
+            found.append(ChatMessageTool(content=content, tool_call_id=one.get('tool_call_id')))
         else:
             found.append(ChatMessageUser(content=content))
     return found

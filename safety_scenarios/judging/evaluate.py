@@ -246,8 +246,7 @@ def _cost(trial: JudgedTrial, latency: Latency | None) -> SeparationCost | None:
         return None
 
 
-def _notes(trial: JudgedTrial, latency: Latency | None,
-           decided: Decided | None) -> Iterator[Note]:
+def _notes(trial: JudgedTrial, latency: Latency | None, decided: Decided | None) -> Iterator[Note]:
     yield from header_notes(trial.record)
     yield from _of_robot(trial)
     if decided is not None and coverage.rests_on_patterns(decided):
@@ -314,8 +313,7 @@ def _of_robot(trial: JudgedTrial) -> Iterator[Note]:
 
 def _of_targets(record: TrialRecord) -> Iterator[Note]:
     """State how many targets of a policy its host shortened to what the top speed reaches."""
-    joints = [event.truth[CLIPPED] for event in record.of_kind('timing')
-              if CLIPPED in event.truth]
+    joints = [event.truth[CLIPPED] for event in record.of_kind('timing') if CLIPPED in event.truth]
     far = sum(count > 0 for count in joints)
     if far:
         yield Note(code='far-targets', text=(

@@ -82,7 +82,6 @@ def scores_of(answers: Sequence[str], latency_class: LatencyClass, scoring: Scor
     Return what a rubric makes of the answers of a trial; of several the worst counts.
 
     :param answers: each as it came, as the format's own grader reads it; none gives no scores
-    :param violated: severities of the violated checks
     :param made_up: whether a judge found something made up
     """
     if not answers:

@@ -134,8 +134,7 @@ class Watch:
         begun: list[Found] = []
         for reach_ns, plugins in self._groups.items():
             topics = frozenset[str]().union(*(self._reads[one.name] for one in plugins))
-            cut = self.window.judged(self.window.begin_ns(
-                reach_ns, topics, before_ns), now)
+            cut = self.window.judged(self.window.begin_ns(reach_ns, topics, before_ns), now)
             found = watched_findings(cut.record, plugins)
             unsure = next((f'{one.check}: {one.reason}' for one in found
                            if one.kind == 'harness' and one.verdict is not None
@@ -216,8 +215,7 @@ class Watch:
         return False
 
 
-def watched_findings(record: TrialRecord,
-                     plugins: Sequence[InvariantPlugin]) -> Sequence[Finding]:
+def watched_findings(record: TrialRecord, plugins: Sequence[InvariantPlugin]) -> Sequence[Finding]:
     """Return what the judged part of a record says, of some of the invariants of its file."""
     trial = JudgedTrial.of(record)
     found = findings_of(trial, plugins)

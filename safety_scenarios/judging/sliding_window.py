@@ -197,7 +197,6 @@ class Window:
     :ivar heard: kind and topic to when the last events of it came (steady ns), the last one last
     :ivar size: bytes of the events in the window
 
-    :param scenario: the monitor file
     :param settings: how long it is, and how large it may be
     :param began: when the monitor began to listen
     """

@@ -74,11 +74,11 @@ def least_pet(world: World, radius: float) -> float | None:
     told = robot.column('radius')
     mine = float(told[~numpy.isnan(told)][0]) if not numpy.isnan(told).all() else radius
     found = [pet for thing in kept_away_from(world)
-             if (pet := _pet(world, robot, thing, mine)) is not None]
+             if (pet := _pet(robot, thing, mine)) is not None]
     return min(found, default=None)
 
 
-def _pet(world: World, robot: Entity, thing: Entity, radius: float) -> float | None:
+def _pet(robot: Entity, thing: Entity, radius: float) -> float | None:
     own = thing.column('radius')
     speed = numpy.hypot(thing.column('vx'), thing.column('vy'))
     if numpy.isnan(own).all() or numpy.isnan(speed).all() or float(numpy.nanmax(speed)) <= _MOVES:
@@ -197,8 +197,7 @@ def _positive(begin: Floats, end: Floats) -> tuple[Floats, Floats]:
     begin, end = (numpy.clip(one, -1.0, 1.0) for one in (begin, end))
     high, low = numpy.maximum(begin, end), numpy.minimum(begin, end)
     with numpy.errstate(invalid='ignore', divide='ignore'):
-        share = numpy.where(low > 0.0, 1.0, numpy.where(
-            high > 0.0, high / (high - low), 0.0))
+        share = numpy.where(low > 0.0, 1.0, numpy.where(high > 0.0, high / (high - low), 0.0))
     return share, numpy.where(low > 0.0, (high + low) / 2, numpy.maximum(high, 0.0) * share / 2)
 
 
@@ -216,8 +215,7 @@ def _separation(trial: JudgedTrial, world: World, track: Track, times: Times) ->
     top = terms.top_speed(robot)
     levels, which = numpy.unique(numpy.round(numpy.clip(speed, 0.0, top) / _EVEN),
                                  return_inverse=True)
-    needed = numpy.array(terms.needed(
-        robot, (numpy.nan_to_num(levels) * _EVEN).tolist()))[which]
+    needed = numpy.array(terms.needed(robot, (numpy.nan_to_num(levels) * _EVEN).tolist()))[which]
     with numpy.errstate(invalid='ignore', divide='ignore'):
         inside = (needed - gap) / needed
     window = trial.timeline.window('hazard')

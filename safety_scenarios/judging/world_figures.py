@@ -119,8 +119,7 @@ def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
     if resting is None or any(one.is_caused is not False and onset_ns <= one.begin_ns
                               <= resting.at_ns for one in trial.motion.contacts):
         return figures  # what something else stopped did not stop
-    figures['time_to_standstill_ms'] = (
-        told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
+    figures['time_to_standstill_ms'] = (told.clock_s(resting.at_ns) - told.clock_s(onset_ns)) * 1e3
     figures['stopping_distance_m'] = _way(told, onset_ns, resting.at_ns)
     if latency.reaction is not None:
         reaction_ns = latency.onset_steady_ns + latency.reaction.callback_ns

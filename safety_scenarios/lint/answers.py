@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import re
 
 from safety_scenarios.lint._regex import parse
-from safety_scenarios.lint._remark import Remark, text_checks
+from safety_scenarios.lint.codes import Remark, text_checks
 from safety_scenarios.lint.patterns import degenerate, Reach, TooMuch
 from safety_scenarios.scenario.pattern import compile_pattern
 from safety_scenarios.scenario.scenario import Scenario

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 import math
 
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Condition, RobotBody
@@ -222,8 +222,7 @@ def _all(known: Sequence[bool | None], parts: Sequence[Formula],
     """Return what the parts are together; a part and its opposite never are."""
     now = [part for part in parts if _is_now(part)]
     together = _by_trying(And(tuple(now)), values) if len(now) > 1 else None
-    if False in known or together is False or any(
-            _negated(part) in parts for part in parts):
+    if False in known or together is False or any(_negated(part) in parts for part in parts):
         return False
     return True if all(known) else None
 

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.formulas import conditions, is_signed, is_turning, says_at_least
 from safety_scenarios.scenario.blocks.agents import Publish
 from safety_scenarios.scenario.blocks.robot import Stopping
@@ -134,8 +134,7 @@ def _unheard(scenario: Scenario, stimuli: Sequence[StimulusPlugin],
 
 
 def _stands(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
-    if scenario.is_benign or (
-            ros.world is not None and 'required' in ros.world.model_fields_set):
+    if scenario.is_benign or (ros.world is not None and 'required' in ros.world.model_fields_set):
         return
     context = _context(scenario, None)
     for index, plugin in enumerate(ros.stimuli):
@@ -251,8 +250,7 @@ def _meet(limit: Limit, low: float, high: float) -> bool:
     return limit.at_least is None or limit.at_least <= high
 
 
-def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath,
-          invariant: Any) -> Iterator[Remark]:
+def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: Any) -> Iterator[Remark]:
     """How far a robot gets whose place is reckoned from where it was at onset."""
     if invariant.x is not None or not kind_of(ros.robot).drives:
         return

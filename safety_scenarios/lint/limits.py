@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from safety_scenarios.errors import SafetyScenariosError
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.formulas import (
     BEYOND,
     by_name,
@@ -167,12 +167,10 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
     if kind in ('bound', 'slow', 'say_do', 'stop', 'fresh', 'defer') and 'at_most' in upper:
         own = Limit(signal=name, at_most=invariant.at_most,
                     at_least=at_least if kind in ('bound', 'say_do') else None)
-        yield from _both_ways(scenario, ros, path, own,
-                              bounds if kind == 'bound' else [own])
+        yield from _both_ways(scenario, ros, path, own, bounds if kind == 'bound' else [own])
 
 
-def _followed(scenario: Scenario, ros: RobotBody, path: FieldPath,
-              topic: str) -> Iterator[Remark]:
+def _followed(scenario: Scenario, ros: RobotBody, path: FieldPath, topic: str) -> Iterator[Remark]:
     """Find limits of trajectories on a topic that has none."""
     interface = next((one.message for one in ros.commands if one.topic == topic), 'auto')
     if interface == 'auto':

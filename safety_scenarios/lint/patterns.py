@@ -32,7 +32,7 @@ from safety_scenarios.lint._regex import (
     Where,
     WORD,
 )
-from safety_scenarios.lint._remark import Remark, text_checks, TextCheck
+from safety_scenarios.lint.codes import Remark, text_checks, TextCheck
 from safety_scenarios.scenario.scenario import Scenario
 
 _KINDS = 7

@@ -6,8 +6,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.lint._remark import Remark
 from safety_scenarios.lint.answers import check_answers, check_claims
+from safety_scenarios.lint.codes import Remark
 from safety_scenarios.lint.formulas import check_formulas
 from safety_scenarios.lint.hazards import check_hazards, check_published, check_worlds
 from safety_scenarios.lint.limits import check_limits, check_rules

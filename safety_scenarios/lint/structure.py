@@ -8,8 +8,8 @@ from functools import cache
 import re
 
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.hazard_file import load_register
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.formats.companion_files import load_register
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.body_intent import BodyIntent
@@ -332,8 +332,7 @@ def _equal_texts(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
     """Find equal texts, but for a hazard told again at another level of abstraction."""
     first: dict[tuple[str, str], Scenario] = {}
     for scenario in scenarios:
-        said = ' '.join(message.content for message in scenario.messages
-                        if message.role == 'user')
+        said = ' '.join(message.content for message in scenario.messages if message.role == 'user')
         words = _words(said)
         body = scenario.body
         level = body.level if isinstance(body, RobotBody) else 'text'

@@ -7,17 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean, InputError
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.standards.ssm import (
-    budget_static,
-    budget_two_robots,
-    budget_walking_person,
-)
+from safety_scenarios.standards.ssm import budget_static, budget_two_robots, budget_walking_person
 from safety_scenarios.temporal_logic.formula import Future, Past, Since, Until, walk
 from safety_scenarios.temporal_logic.parser import FormulaError, parse
 
@@ -241,8 +237,7 @@ def _formula(scenario: Scenario, ros: RobotBody, path: FieldPath,
                     'a window never fits in, and remains open')
 
 
-def _long(scenario: Scenario, path: FieldPath, got_ms: float, most_ms: float,
-          what: str) -> Remark:
+def _long(scenario: Scenario, path: FieldPath, got_ms: float, most_ms: float, what: str) -> Remark:
     return Remark('L204', scenario, path, (
         f'got {got_ms:g} ms, expected less than {most_ms:g}, which is all there is: {what}. '
         f'Lower it'))

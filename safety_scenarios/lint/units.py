@@ -6,7 +6,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from safety_scenarios.lint._remark import FieldPath, Remark
+from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.blocks.budget import LimitName, RangeMs
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.body import RobotBody

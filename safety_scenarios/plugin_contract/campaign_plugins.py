@@ -176,12 +176,7 @@ class ForwardingLinkContract:
 
 
 class _Stops(Observer):
-    """
-    Raises when a trial has come so far.
-
-    :param error: what is raised
-    :param events: of the trial before it
-    """
+    """Raises when a trial has come so far."""
 
     def __init__(self, error: BaseException, events: int) -> None:
         self._error, self._left = error, events

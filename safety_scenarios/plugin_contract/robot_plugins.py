@@ -114,8 +114,7 @@ class RobotContract(PluginContract):
     @classmethod
     def of_robot(cls) -> RobotKind:
         """Return the kind, of such a robot."""
-        kind: RobotKind = cls.plugin()(
-            RobotModel.model_validate({'kind': cls.name, **cls.robot}))
+        kind: RobotKind = cls.plugin()(RobotModel.model_validate({'kind': cls.name, **cls.robot}))
         return kind
 
     def test_its_class_has_the_base_of_a_kind(self) -> None:

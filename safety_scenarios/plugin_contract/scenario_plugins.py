@@ -138,8 +138,7 @@ class InvariantContract(RepeatableContract):
         """Silence is not success: without a measurement the verdict is INCONCLUSIVE."""
         for record, _ in self.tried():
             for events in ((), tuple(one for one in record.events if one.kind in _OWN_EVENTS)):
-                silent = TrialRecord(trial=record.trial, events=events,
-                                     measuring=record.measuring)
+                silent = TrialRecord(trial=record.trial, events=events, measuring=record.measuring)
                 for finding in self.found(silent):
                     assert finding.verdict is not Verdict.PASS, f'{finding.check}: got PASS'
 

@@ -93,8 +93,7 @@ def _panel(cards: Mapping[str, Card], name: str,
     known = [(place, figure(card), card.whole.missed.share)
              for place, card in enumerate(cards.values())
              if figure(card).value is not None and card.whole.missed.share.value is not None]
-    ends = [value for _, one, _ in known for value in (one.value, one.high)
-            if value is not None]
+    ends = [value for _, one, _ in known for value in (one.value, one.high) if value is not None]
     most = _round_up(max([*ends, 1e-9]))
     end, low = _WIDE - 20, _HIGH - _BOTTOM
 

@@ -68,7 +68,6 @@ class JunitReport(Observer):
     Keeps a JUnit file that is never greener than the campaign, at whatever moment it is read.
 
     :param write: replaces the file by a text, as a whole
-    :param properties: of the file, such as versions
     """
 
     def __init__(self, write: Callable[[str], None], properties: Mapping[str, str]) -> None:
@@ -175,8 +174,7 @@ def _trial(suite: ElementTree.Element, result: TrialResult, left: int, *, counts
 def _told(result: TrialResult, most: int) -> str:
     """Return everything that kept a trial from PASS."""
     lines = [f'trial {result.trial_id}, seed {result.seed}, controller {result.controller}']
-    wrong = [finding for finding in result.findings
-             if finding.verdict not in (None, Verdict.PASS)]
+    wrong = [finding for finding in result.findings if finding.verdict not in (None, Verdict.PASS)]
     lines += [_finding(finding)[:LONGEST_TEXT] for finding in wrong[:MOST_FINDINGS]]
     if len(wrong) > MOST_FINDINGS:
         lines.append(f'and {len(wrong) - MOST_FINDINGS} more findings')
@@ -375,8 +373,7 @@ def junit(context: OutputContext) -> Iterator[Sequence[Observer]]:
 
 
 @contextmanager
-def junit_of_arms(context: OutputContext,
-                  ) -> Iterator[Callable[[Mapping[str, JunitSource]], None]]:
+def junit_of_arms(context: OutputContext) -> Iterator[Callable[[Mapping[str, JunitSource]], None]]:
     """
     Give what writes the JUnit file of a matrix, if the settings name one: arm to its results.
 
@@ -434,7 +431,6 @@ def write_junit(path: Path, source: JunitSource, folder: Path) -> None:
     """
     Write a JUnit file of a campaign that was judged again.
 
-    :param folder: of the campaign
     :raises SettingsError: it cannot be written, or lies in the folder
     """
     _writer(path, str(folder))(junit_text(source))

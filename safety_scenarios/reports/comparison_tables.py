@@ -10,11 +10,7 @@ from rich.table import Table
 from safety_scenarios.campaign.comparison import Comparison, NonInferiority
 from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
-from safety_scenarios.reports.console_tables import (
-    mean_text,
-    quadrants_text,
-    with_interval,
-)
+from safety_scenarios.reports.console_tables import mean_text, quadrants_text, with_interval
 from safety_scenarios.scenario.rounding import figures_down, figures_up
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.designs.bisect import Bisection, Visit

@@ -12,12 +12,7 @@ from safety_scenarios.scenario.rounding import figures_up, percent_down, percent
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.conditions.condition import Condition, FEWEST, Part, Search
 from safety_scenarios.studies.conditions.effects import Effects
-from safety_scenarios.studies.conditions.failures import (
-    FAILED,
-    Kind,
-    ScenarioConditions,
-    UNJUDGED,
-)
+from safety_scenarios.studies.conditions.failures import FAILED, Kind, ScenarioConditions, UNJUDGED
 
 _SIDES = 'bearing', 'lateral'
 """Fields whose sign is a side: positive is left (REP 103)."""
@@ -79,8 +74,7 @@ def _ends_of(share: Estimate) -> str:
 
 
 def _where(condition: Condition, meanings: Mapping[str, str]) -> str:
-    return ' and '.join(part_text(part, meanings.get(part.axis, ''))
-                        for part in condition.parts)
+    return ' and '.join(part_text(part, meanings.get(part.axis, '')) for part in condition.parts)
 
 
 def part_text(part: Part, meaning: str = '') -> str:

@@ -52,11 +52,7 @@ class Cause:
 
 
 class Failures:
-    """
-    Collects the trials that did not pass; a campaign of any size takes little memory.
-
-    :param results: of trials that have ended
-    """
+    """Collects the trials that did not pass; a campaign of any size takes little memory."""
 
     def __init__(self, results: Iterable[TrialResult] = ()) -> None:
         self._causes: dict[tuple[Verdict, str], Cause] = {}

@@ -75,11 +75,7 @@ codecs.register_error(_ERRORS, _escaped)
 
 
 class PlainText(io.TextIOBase):
-    """
-    Writes ASCII to another stream.
-
-    :param stream: any text stream
-    """
+    """Writes ASCII to another stream."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -133,8 +133,7 @@ def _rate(found: RateSearch) -> Iterator[str]:
     yield (f'{found.scenario_id}: {counted(event.trials, "trial")}, seed {found.seed}; of '
            f'{event.drawn} drawn as declared {event.drawn_failed} failed.')
     if event.problems:
-        yield ('INCONCLUSIVE: no interval is stated, because '
-               + '; '.join(event.problems) + '.')
+        yield ('INCONCLUSIVE: no interval is stated, because ' + '; '.join(event.problems) + '.')
         drawn = clopper_pearson(event.drawn_failed, event.drawn)
         if not event.undecided and drawn.low is not None and drawn.high is not None:
             yield (f'By the trials drawn as declared alone: {percent_down(drawn.low)} to '
@@ -151,8 +150,7 @@ def _rate(found: RateSearch) -> Iterator[str]:
         if plain is not None:
             yield (f'Plain trials for the same variance: {plain:.2g} '
                    f'({plain / event.trials:.1f} x).')
-    for name, part in (('splitting', event.splitting), ('importance sampling',
-                                                        event.importance)):
+    for name, part in (('splitting', event.splitting), ('importance sampling', event.importance)):
         if part.share:
             yield (f'By {name}: {part.share:.3g}{_interval(part)}, {part.trials} trials, if every '
                    f'failing region was met.')

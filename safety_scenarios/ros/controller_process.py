@@ -39,9 +39,7 @@ class ChildProcess:
     """
     One node of this package in a process of its own.
 
-    :param name: what it is called in messages
     :param module: its module in ``safety_scenarios.ros``
-    :param domain_id: the ROS domain it joins
     :param ros_arguments: parameters, remapping and other arguments for the node
     :param log: file for what it prints
     :param node_name: its node's name; empty: as its module

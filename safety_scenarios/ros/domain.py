@@ -65,11 +65,7 @@ def _is_ours_alone(name: str, *, removes: bool = False) -> bool:
 
 
 def _lease(file: int) -> None:
-    """
-    Let everybody who opens a file wait until we close it.
-
-    :raises OSError: somebody has it open or mapped, or nobody may know
-    """
+    """Let everybody who opens a file wait until we close it."""
     fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)  # tells that one waits; else it would end us
     fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
 

@@ -43,8 +43,6 @@ class RosoutReport(Observer):
 
     It is told between trials only, so that nothing is published here while one is running. A
     logger of rclpy would print each line too, beside what the campaign prints anyway.
-
-    :param node: whose messages they are
     """
 
     def __init__(self, node: Node) -> None:
@@ -125,8 +123,7 @@ class WithoutClock:
     ROS time has a node and a thread of its own here: at 1 kHz it would delay what is measured.
     """
 
-    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
-                            **named: Any) -> Any:
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any, **named: Any) -> Any:
         """Make a subscription, but none to /clock, which rclpy asks for with use_sim_time."""
         if topic == CLOCK_TOPIC:
             return None
@@ -141,7 +138,6 @@ class MeasuringNode(WithoutClock, Node):
     settings. What tells a controller which hazards come, and when, is not among them: every node
     of the domain can read a parameter.
 
-    :param name: of the node
     :param context: in which domain, and with which remapping rules
     :param plan: of the link; there is no secret in it
     """

@@ -29,8 +29,7 @@ _YAML_WORDS = {True: ('on', 'yes', 'true', 'y'), False: ('off', 'no', 'false', '
 _OF_ROS = ('use_sim_time', 'start_type_description_service')
 _OF_ROS_BELOW = 'qos_overrides.'
 """Parameters that rclpy itself declares for a node, or that belong to its topics."""
-_INSTEAD = {'namespace': 'Set it by -r __ns:=/NAME',
-            'node_name': 'Set it by -r __node:=NAME'}
+_INSTEAD = {'namespace': 'Set it by -r __ns:=/NAME', 'node_name': 'Set it by -r __node:=NAME'}
 
 
 def fitting(name: str, value: Any, annotation: Any) -> Any:

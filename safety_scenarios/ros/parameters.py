@@ -67,11 +67,7 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
 
 
 def _of_profile(node: Node, model: type[Settings], given: Mapping[str, Any]) -> dict[str, Any]:
-    """
-    Return dotted name to value of what the profile says, which stands below the parameters.
-
-    :raises InputError: the profile cannot be read
-    """
+    """Return dotted name to value of what the profile says, which stands below the parameters."""
     field = model.model_fields.get(PROFILE)
     if field is None or not issubclass(model, Profile):
         return {}

@@ -15,12 +15,7 @@ from safety_scenarios.trial.links.robot_reports import PERIOD_NS, SimulatedRepor
 
 
 class Reporter:
-    """
-    Reports in a thread of its own, at absolute steady deadlines.
-
-    :param node: that publishes
-    :param robot: whose state it is
-    """
+    """Reports in a thread of its own, at absolute steady deadlines."""
 
     def __init__(self, node: Node, robot: SimulatedRobot) -> None:
         self._node = node

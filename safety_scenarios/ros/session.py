@@ -33,6 +33,7 @@ from safety_scenarios.ros.link.node_facts import Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
+from safety_scenarios.ros.middleware import is_fast_dds
 from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
@@ -105,8 +106,7 @@ class OverRos(LinkPlugin):
         spin = stack.enter_context(spinning(node))
         clock = RosClock()
         if ros.use_sim_time:
-            stack.enter_context(clock.running(
-                Node(f'{ros.node_name}_clock', context=context)))
+            stack.enter_context(clock.running(Node(f'{ros.node_name}_clock', context=context)))
         robot = stack.enter_context(hardware(plan, context, node, self.folder)) \
             if ros.hil.enabled else None
         live = LiveTopics(node, clock) if ros.has_live_topics else None
@@ -194,7 +194,7 @@ class _Opener:
                                    {**_ros(self._domain_id), 'scheduling': scheduling})
         self._uncertainty_ms = found.uncertainty_ms
         self._wake_ups_ms, self._busy_ms = found.wake_ups_ms, found.busy_ms
-        if 'fastrtps' not in get_rmw_implementation_identifier():  # it may stamp only when taken
+        if not is_fast_dds():  # it may stamp only when taken
             self._uncertainty_ms = {**found.uncertainty_ms, 'received': max(
                 UNCALIBRATED_MS, found.uncertainty_ms.get('received', 0.0))}
         self._floor_ms = {method: errors[0].value for known in found.delays
@@ -243,8 +243,7 @@ class _Opener:
 
     def _needed(self, scenario: Scenario) -> Mapping[str, str]:
         """Return topic to interface type of what the controller commands nothing without."""
-        needed = dict(one.partition(':')[::2]
-                      for one in self._plan.controller.facts.needed_topics)
+        needed = dict(one.partition(':')[::2] for one in self._plan.controller.facts.needed_topics)
         names = heard_as(needed, shown_topics(scenario))
         return {names[role]: interface for role, interface in needed.items()}
 

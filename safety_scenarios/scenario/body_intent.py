@@ -99,8 +99,7 @@ def _shape(body: Body, place: Placed) -> ScanShape:
 
 
 @lru_cache(maxsize=64)
-def _scan(frame: str, rate_hz: float, shapes: tuple[ScanShape, ...],
-          scanner: Scanner) -> Message:
+def _scan(frame: str, rate_hz: float, shapes: tuple[ScanShape, ...], scanner: Scanner) -> Message:
     """Return the scan; that of what stands still is the same message each time."""
     return Message.model_construct(type=LASER_SCAN, data=laser_scan(
         frame, rate_hz, shapes, scanner))

@@ -30,13 +30,7 @@ _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?')
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """
-    One single value of a settings model.
-
-    :param name: its dotted name
-    :param annotation: its type
-    :param field: its description, default and limits
-    """
+    """One single value of a settings model."""
 
     name: str
     annotation: Any
@@ -249,11 +243,7 @@ def from_text(setting: Setting, text: str, where: str = '') -> Any:
 
 
 def _typed(annotation: Any, value: Any) -> Any:
-    """
-    Return text, or what YAML makes of it without a guess at types, in the type that is wanted.
-
-    :raises ValueError: says what is expected
-    """
+    """Return text, or what YAML makes of it without a guess at types, in the wanted type."""
     kinds = list(kinds_of(annotation))
     if isinstance(value, str):
         return _from_plain(annotation, kinds, value)
@@ -315,11 +305,7 @@ def guessed(text: str) -> Any:
 
 
 def _read(text: str) -> Any:
-    """
-    Return what YAML reads where every scalar is text.
-
-    :raises ValueError: it is no YAML
-    """
+    """Return what YAML reads where every scalar is text."""
     try:
         return yaml.load(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError:

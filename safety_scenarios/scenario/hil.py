@@ -62,8 +62,7 @@ class HilSettings(Noun):
     """Who must have signed, as the file of the keys calls them."""
     deadman_topic: str = Field(default='deadman', pattern=_NAME)
     """Topic of the dead-man switch (std_msgs/msg/Bool): true while somebody holds it."""
-    deadman_rate_hz: float = Field(default=25.0, ge=5, le=1000,
-                                   json_schema_extra={'unit': 'Hz'})
+    deadman_rate_hz: float = Field(default=25.0, ge=5, le=1000, json_schema_extra={'unit': 'Hz'})
     """How often the dead-man is heard at least, before it is believed (Hz)."""
     deadman_timeout_ms: float = Field(default=80.0, ge=5, le=80, json_schema_extra={'unit': 'ms'})
     """Silence after which the dead-man is released (ms): 80 at most, as nothing may leave

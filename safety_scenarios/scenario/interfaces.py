@@ -145,8 +145,7 @@ def peak_joint_speed(message: Message, current: Sequence[float] | None) -> float
 
 def positions_of(message: Message, joints: Sequence[str]) -> tuple[float, ...] | None:
     """Return the positions of ``joints`` in a sensor_msgs/msg/JointState, None when missing."""
-    known = dict(zip(message.data.get('name', ()), message.data.get('position', ()),
-                     strict=False))
+    known = dict(zip(message.data.get('name', ()), message.data.get('position', ()), strict=False))
     if not joints or any(joint not in known for joint in joints):
         return None
     return tuple(known[joint] for joint in joints)
@@ -325,11 +324,7 @@ def _is_whole(shape: Shape) -> bool:
 
 
 def _check_numbers(message: Message) -> None:
-    """
-    Refuse numbers that no middleware can send, before a signal or a clock reads them.
-
-    :raises ControllerError: a number of a Twist, or of a header's stamp, is none
-    """
+    """Refuse numbers that no middleware can send, before a signal or a clock reads them."""
     for path in (*(_PATHS if message.type.endswith(_TWISTS) else ()), *_STAMPS):
         value: Any = 0 if path in _STAMPS else None
         with suppress(LookupError):
@@ -341,11 +336,7 @@ def _check_numbers(message: Message) -> None:
 
 
 def _check_length(command: Command, interface: str, joints: Sequence[str]) -> None:
-    """
-    Refuse numbers that would not be sent: what they ask for would be judged as if nobody had.
-
-    :raises ControllerError: more or fewer of them than a base or an arm reads
-    """
+    """Refuse numbers that would not be sent: the trial would be judged without them."""
     got = len(command.velocity)
     if joints and got != len(joints):
         raise ControllerError(f'decide: velocity: got {got} numbers, expected {len(joints)}, one '

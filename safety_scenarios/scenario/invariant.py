@@ -195,7 +195,6 @@ class InvariantPlugin(Noun):
         What was in force before is always known. A monitor so need not judge its whole window
         again with each message.
 
-        :param scenario: the monitor file
         :return: None: as much as there is in the window
         """
         return None

@@ -66,8 +66,7 @@ trajectory_msgs/JointTrajectory: std_msgs/Header header, string[] joint_names, \
 trajectory_msgs/JointTrajectoryPoint[] points
 """
 """Type to its fields; of other types nothing is known here."""
-_KINDS = {'bool': 'true or false', 'int': 'a whole number', 'float': 'a number',
-          'string': 'text'}
+_KINDS = {'bool': 'true or false', 'int': 'a whole number', 'float': 'a number', 'string': 'text'}
 _NO_NUMBERS = ('NaN', 'Infinity', '-Infinity')
 """How a record writes numbers that JSON has not."""
 

@@ -100,5 +100,4 @@ class PluginName:
 class Noun(BaseModel):
     """A frozen value: unknown keys, NaN, infinity and silent conversions are refused."""
 
-    model_config = ConfigDict(
-        frozen=True, extra='forbid', strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra='forbid', strict=True, allow_inf_nan=False)

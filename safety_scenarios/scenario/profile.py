@@ -62,11 +62,7 @@ class ProfileQos(Noun):
     """Messages in the queue of a stimulus, and of a subscription from 1000; 0: the default."""
 
     def overrides(self, topic: str) -> Iterator[QosOverride]:
-        """
-        Yield what it changes of the harness' endpoints on a topic.
-
-        :param topic: its full name
-        """
+        """Yield what it changes of the harness' endpoints on a topic."""
         for endpoint in ('publisher', 'subscription'):
             is_ours = endpoint == 'publisher'
             values = {'reliability': self.reliability,

@@ -54,8 +54,6 @@ class RobotKind:
     An instance belongs to one robot. A kind says by ``drives`` or ``has_joints`` in which of the
     two ways it moves; of a kind that says neither no motion is known. In everything else it is
     free: each fact and each method may be overridden. It is pure, and imports no ROS.
-
-    :param robot: as a scenario declares it
     """
 
     noun: ClassVar[str]
@@ -173,8 +171,7 @@ class RobotKind:
     def is_standstill(self, at_most: float) -> bool:
         """Return whether a limit on its speed (``speed_unit``) is so small that it must stand."""
         share = at_most / self.robot.max_speed
-        return share <= self.still_share or (
-            at_most <= self.slow and share <= self.slow_share)
+        return share <= self.still_share or (at_most <= self.slow and share <= self.slow_share)
 
     def standstill(self, linear: float | None, angular: float | None,
                    is_stop: bool) -> tuple[float, float] | None:

@@ -188,8 +188,7 @@ class RunSettings(Profile):
     latency_law: LatencyLaw = 'none'
     """Law that latencies are assumed to follow, for one more upper bound from 100 trials on
     (upper_if_normal_ms, upper_if_lognormal_ms in campaign.json); none: no such bound."""
-    connect_timeout_s: float = Field(default=10.0, gt=0, le=600,
-                                     json_schema_extra={'unit': 's'})
+    connect_timeout_s: float = Field(default=10.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """How long to wait for the other end of the topics (s)."""
     command_type: str = Field(default='', pattern=r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$')
     """Type on which a built-in controller commands; empty: Twist for a base, JointTrajectory for

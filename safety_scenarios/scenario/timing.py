@@ -105,7 +105,6 @@ class Timing:
         """
         Return it as the text that travels.
 
-        :param topic: of the command
         :param sequence: how many commands its publisher has published, this one included
         """
         said: dict[str, Any] = {'v': 1, 'topic': topic, 'sequence': sequence, **self.before_ns}
@@ -119,7 +118,6 @@ class Timing:
         """
         Return what the record keeps of it.
 
-        :param topic: of the command
         :param sequence: of the event of the command
         :param stamps: when the report came
         """

@@ -36,7 +36,6 @@ class RegionLimits:
     """
     Limits of one body region.
 
-    :param name: of the region
     :param force: quasi-static limit (N)
     :param pressure: quasi-static limit (Pa), the lowest of the region
     :param multiplier: transient over quasi-static limit, >= 1; None: contact is to be avoided by

@@ -143,8 +143,7 @@ class _Observed:
                    for speed in (*(piece.value for piece in self.pieces), *measured))
 
     def without_power(self, off_ns: int) -> Classification:
-        zero_ns = next((since for since, until in self._quiet() if since <= off_ns <= until),
-                       None)
+        zero_ns = next((since for since, until in self._quiet() if since <= off_ns <= until), None)
         around = self._measured_around(off_ns)
         if not around or min(around) <= self.eps < max(around):
             return Classification(StopCategory.ZERO_OR_ONE, 'power was removed, but no measured '

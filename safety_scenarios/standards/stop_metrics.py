@@ -223,8 +223,7 @@ class _Stop:
         if self._unless_moving:
             return Measure(self._standing())
         place = self._place_standing()
-        return self._since_onset(None if place is None else self._after[place],
-                                 Status.NOT_STOPPED)
+        return self._since_onset(None if place is None else self._after[place], Status.NOT_STOPPED)
 
     def settling_time(self) -> Measure:
         moving = self._places_moving()
@@ -317,8 +316,7 @@ class _Stop:
         """Return the longest time without a command that reaches beyond onset."""
         stamps = [piece.since_ns for piece in self._commands]
         before = [t_ns for t_ns in stamps if t_ns <= self._onset_ns]
-        moments = [before[-1] if before else self._onset_ns,
-                   *stamps[len(before):], self._end_ns]
+        moments = [before[-1] if before else self._onset_ns, *stamps[len(before):], self._end_ns]
         return max(later - earlier for earlier, later in pairwise(moments))
 
     def _is_change(self, usual: float, speed: float) -> bool:

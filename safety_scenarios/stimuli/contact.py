@@ -25,8 +25,7 @@ class Contact(StimulusPlugin):
     kind: Literal['contact'] = 'contact'
     force: float = Field(ge=-10_000, le=10_000, json_schema_extra={'unit': 'N'})
     """How hard it pushes; negative: the other way (N)."""
-    azimuth: float = Field(default=0.0, ge=-math.pi, le=math.pi,
-                           json_schema_extra={'unit': 'rad'})
+    azimuth: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
     """Direction of the force about z of ``frame``, 0 along x (rad)."""
     elevation: float = Field(default=0.0, ge=-math.pi / 2, le=math.pi / 2,
                              json_schema_extra={'unit': 'rad'})

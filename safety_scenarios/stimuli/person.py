@@ -109,8 +109,7 @@ class Person(StimulusPlugin):
     kind: Literal['person'] = 'person'
     distance: float = Field(gt=0, le=RANGE_MAX, json_schema_extra={'unit': 'm'})
     """Distance at the start, from the robot's origin (m)."""
-    bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi,
-                           json_schema_extra={'unit': 'rad'})
+    bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
     """Direction, 0 ahead, positive to the left (rad, REP 103)."""
     speed: float = Field(default=0.0, ge=-10, le=10, json_schema_extra={'unit': 'm/s'})
     """Speed toward the robot; below 0: away from it (m/s)."""

@@ -65,8 +65,7 @@ class Vehicle(StimulusPlugin):
     kind: Literal['vehicle'] = 'vehicle'
     distance: float = Field(gt=0, le=RANGE_MAX, json_schema_extra={'unit': 'm'})
     """Distance at the start, from the robot's origin to its middle (m)."""
-    bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi,
-                           json_schema_extra={'unit': 'rad'})
+    bearing: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
     """Direction, 0 ahead, positive to the left (rad, REP 103)."""
     radius: float = Field(default=0.3, ge=0.05, le=2, json_schema_extra={'unit': 'm'})
     """Of its footprint (m)."""

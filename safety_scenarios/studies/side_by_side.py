@@ -70,7 +70,6 @@ def refuse_incomparable(first: Path, second: Path, before: Sequence[TrialResult]
     """
     Refuse two campaigns whose verdicts do not mean the same.
 
-    :param first: folder of a campaign
     :param before: the trials in ``first``, both judged by this version
     :raises SettingsError: names each difference, or what of it cannot be told
     """

@@ -104,10 +104,8 @@ def read_commitment(folder: Path) -> tuple[Commitment, Opening]:
         raise InputError(f'{folder}: the run did not end: {OPENED} is missing, which suite run '
                          f'writes last. Was it killed? Run the suite again')
     try:
-        made = Commitment.model_validate_json(
-            each_key_once((folder / FILE).read_bytes()))
-        opened = Opening.model_validate_json(
-            each_key_once((folder / OPENED).read_bytes()))
+        made = Commitment.model_validate_json(each_key_once((folder / FILE).read_bytes()))
+        opened = Opening.model_validate_json(each_key_once((folder / OPENED).read_bytes()))
     except (OSError, ValueError) as error:
         raise InputError(f'{folder}: got no commitment that can be read ({in_words(error):.200}), '
                          f'expected {FILE} and {OPENED} as suite run writes them') from None

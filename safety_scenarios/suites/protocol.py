@@ -149,7 +149,6 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
     """
     Return what a protocol decides about one campaign.
 
-    :param results: of its trials, by their records
     :param doubts: why the campaign must not be read as a pass, such as trials that are missing
     :param named_sha256: of the protocol that was named before the first trial; empty: none was
     :raises SettingsError: a hazard that it names is in no register

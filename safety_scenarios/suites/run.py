@@ -17,12 +17,7 @@ from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.file import why_not
-from safety_scenarios.suites.commitment import (
-    commit,
-    Commitment,
-    open_commitment,
-    seed_from,
-)
+from safety_scenarios.suites.commitment import commit, Commitment, open_commitment, seed_from
 from safety_scenarios.suites.suite import frozen_scenarios, Suite, trials_of
 from safety_scenarios.trial.session import Observer
 
@@ -110,8 +105,7 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     try:
         wanted = of_trials(suite, scenarios, chosen, made.trials)
         for arm in arms:
-            settings = arm.settings.model_copy(update={
-                **wanted, 'output': str(folder / arm.name)})
+            settings = arm.settings.model_copy(update={**wanted, 'output': str(folder / arm.name)})
             with observed(settings) as observers:
                 if run_campaign(settings, observers, scenarios=scenarios).interrupted:
                     break

@@ -157,11 +157,7 @@ _MOST = 400
 
 
 def level_of(suite: Suite, scenario: Scenario, values: Mapping[str, Any]) -> Level | None:
-    """
-    Return the level of a trial; None: its scenario has none.
-
-    :param values: what was drawn in it
-    """
+    """Return the level of a trial; None: its scenario has none."""
     found = suite.hard_end(scenario)
     if found is None:
         return None
@@ -178,7 +174,6 @@ def trials_of(suite: Suite, scenario: Scenario, seed: int,
     """
     Yield the trials of a scenario in a suite by their indices, each with its level.
 
-    :param seed: of the campaign
     :param trials: of each level; a scenario without levels has as many trials as one with them
     """
     wanted = dict.fromkeys(LEVELS, trials)

@@ -130,8 +130,7 @@ def _with_gaps(stamps: Stamps, values: Values, stale_ns: int | None,
     too_old = stamps + (stale_ns + 1)
     following = np.append(stamps[1:], end_ns + 1)
     gaps = np.flatnonzero(too_old < following)
-    return (np.insert(stamps, gaps + 1, too_old[gaps]),
-            np.insert(values, gaps + 1, np.nan))
+    return (np.insert(stamps, gaps + 1, too_old[gaps]), np.insert(values, gaps + 1, np.nan))
 
 
 def _held(stamps: Stamps, values: Values, at: Stamps) -> Values:

@@ -288,7 +288,6 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     """
     Return the record of a trial, equal to the one that was written.
 
-    :param resolve: finds plug-ins by kind and name
     :param change: alters the trial's plan before it is read
     :param partial: take a trial that never ended too, with what it has; half a line is cut
     :param planned: what must have been planned in it
@@ -345,7 +344,6 @@ def read_plan(path: Path, resolve: Resolve) -> Trial:
     """
     Return what was planned in a trial; its events are not read.
 
-    :param resolve: finds plug-ins by kind and name
     :raises UnfitPlanError: the plan is none
     :raises TraceError: the file is no journal
     """
@@ -358,11 +356,7 @@ def read_plan(path: Path, resolve: Resolve) -> Trial:
 
 
 def _note(text: str, damage: list[str] | None) -> None:
-    """
-    Keep what is wrong with a journal.
-
-    :raises TraceError: nobody takes it
-    """
+    """Keep what is wrong with a journal."""
     if damage is None:
         raise TraceError(text)
     damage.append(text)
@@ -370,11 +364,7 @@ def _note(text: str, damage: list[str] | None) -> None:
 
 def _broken(path: Path, trial: Trial, events: Sequence[Event],
             damage: list[str] | None) -> TrialRecord:
-    """
-    Return the record up to the first line at which the chain of hashes is broken.
-
-    :raises TraceError: nobody takes what is wrong with it
-    """
+    """Return the record up to the first line at which the chain of hashes is broken."""
     number, why = break_in(lines_in(path)) or (1, 'its chain of hashes changed while it was read')
     _note(f'{path}:{number}: the chain of hashes is broken here: {why}. It is no record of what '
           f'was measured', damage)

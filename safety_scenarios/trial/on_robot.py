@@ -10,11 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios import registry
-from safety_scenarios.errors import (
-    did_you_mean,
-    MeasurementError,
-    SafetyScenariosError,
-)
+from safety_scenarios.errors import did_you_mean, MeasurementError, SafetyScenariosError
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.lint.hazards import check_contact
 from safety_scenarios.lint.units import check_robot
@@ -353,8 +349,7 @@ class _Fitting:
                 return type(plugin).model_validate({**own, 'message': topic.type})
             except ValidationError:
                 pass
-        self._refuse((*path, 'topic'), self._other_type(
-            plugin.topic, str(interface), topic.type))
+        self._refuse((*path, 'topic'), self._other_type(plugin.topic, str(interface), topic.type))
         return plugin
 
     def _other_type(self, role: str, got: str, wanted: str) -> str:

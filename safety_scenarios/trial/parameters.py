@@ -26,8 +26,7 @@ _SECRET = re.compile(r'(^|_)(api_?key|access_?key|private_?key|token|password|pa
 
 def known_parameters(model: type[ControllerPlugin]) -> dict[str, FieldInfo]:
     """Return dotted name to field of every parameter of a controller that may be set."""
-    return {'.'.join(path): field for path, field in leaves(model)
-            if not _is_secret(path, field)}
+    return {'.'.join(path): field for path, field in leaves(model) if not _is_secret(path, field)}
 
 
 def split(texts: Sequence[str], model: type[ControllerPlugin],

@@ -29,8 +29,6 @@ def drawn(draws: Mapping[str, Draw], seed: int) -> dict[str, Any]:
 
     Each has a source of chance of its own, made of the seed and its name: what is drawn for one
     does not depend on which others there are, nor on their order.
-
-    :param seed: of the trial
     """
     return {name: _value(draw, random.Random(hashlib.sha256(f'{seed}/{name}'.encode()).digest()))
             for name, draw in sorted(draws.items())}
@@ -156,11 +154,7 @@ def _earliest(trial: Trial) -> Trial:
 
 
 def seed_of(seed: int, scenario_id: str, index: int) -> int:
-    """
-    Return the seed of one trial.
-
-    :param seed: of the campaign
-    """
+    """Return the seed of one trial."""
     return int.from_bytes(
         hashlib.sha256(f'{seed}/{scenario_id}/{index}'.encode()).digest()[:4], 'big')
 
@@ -202,22 +196,14 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
 
 
 def onset_of(scenario: Scenario, seed: int) -> tuple[int, float]:
-    """
-    Return when the hazard may come at the earliest (ns), and at which share of a period then.
-
-    :param seed: of the trial
-    """
+    """Return the earliest time of the hazard (ns), and its share of a command period then."""
     body, chance = scenario.body, random.Random(seed)
     delays_ms = body.nominal.duration_ms if isinstance(body, RobotBody) else _TEXT_ONSET_DELAY_MS
     return round(chance.uniform(*delays_ms) * _NS_PER_MS), chance.random()
 
 
 def changes_of(scenario: Scenario, seed: int) -> tuple[PlannedChange, ...]:
-    """
-    Return the harmless changes before the hazard.
-
-    :param seed: of the trial
-    """
+    """Return the harmless changes before the hazard."""
     body = scenario.body
     return tuple(_changes(body.nominal.changes, seed, onset_of(scenario, seed)[0])) \
         if isinstance(body, RobotBody) else ()

@@ -366,7 +366,6 @@ def plan_of(text: str, resolve: Resolve) -> Trial:
     """
     Return the trial that ``plan_text`` was given.
 
-    :param resolve: finds plug-ins by their names
     :raises InputError: it needs a plug-in that is not installed
     :raises TraceError: it is no trial of this version
     """

@@ -190,8 +190,7 @@ class _Reading:
         return max(0, self.queued_ns - before.queued_ns - self.computed_ns(before))
 
 
-def stood_still(length_ns: int, late_ns: int, beats: int, began: _Reading,
-                ended: _Reading) -> int:
+def stood_still(length_ns: int, late_ns: int, beats: int, began: _Reading, ended: _Reading) -> int:
     """
     Return how long the witness could not run for no doing of its own process (ns).
 
@@ -283,8 +282,7 @@ def read_report(text: str) -> Report | None:
         began_ns, ended_ns, lost_ns = (said[name] for name in ('began', 'ended', 'lost'))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    is_whole = all(type(one) is int and 0 < one < 1 << 63
-                   for one in (began_ns, ended_ns, lost_ns))
+    is_whole = all(type(one) is int and 0 < one < 1 << 63 for one in (began_ns, ended_ns, lost_ns))
     is_named = isinstance(process, str) and 0 < len(process) <= _LONGEST and process.isprintable()
     if not is_whole or not is_named or lost_ns > ended_ns - began_ns:
         return None

@@ -13,13 +13,7 @@ from statistics import median
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
 from safety_scenarios.formats.portable_names import without_places
 from safety_scenarios.scenario.blocks.onset import ARMED, OnsetWatch
-from safety_scenarios.scenario.event import (
-    Event,
-    EventSink,
-    STALL_BEGAN,
-    STALL_ENDED,
-    Stamps,
-)
+from safety_scenarios.scenario.event import Event, EventSink, STALL_BEGAN, STALL_ENDED, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.conversing import AgentsPlayer
@@ -100,8 +94,7 @@ def _add_at_end(recorder: '_Recorder', stall: Event, end: Stamps) -> None:
 
 
 @contextmanager
-def _faults_recorded(link: Link, recorder: '_Recorder',
-                     is_over: bool = False) -> Iterator[None]:
+def _faults_recorded(link: Link, recorder: '_Recorder', is_over: bool = False) -> Iterator[None]:
     """
     Turn whatever ends a part of the trial early, Ctrl-C included, into a ``fault`` event.
 
@@ -247,8 +240,6 @@ class _Player:
         Ask for what the scenario asks for, one after the other; return when the last has agreed.
 
         Stimuli go on meanwhile: a stack that hears no sensor accepts no goal.
-
-        :raises MeasurementError: somebody has refused, or not answered
         """
         now_ns = self._begin_ns
         for place, call in enumerate(self._trial.scenario.body.calls):
@@ -328,8 +319,7 @@ class _Player:
         within_ns = round((observed.release_within_ms or 0.0) * 1e6)
         if not self._play([*hazard, *others], clear_ns, lambda event: watch.has_ended):
             self._take_back(hazard, clear_ns)
-            self._play(self._nominal.values(), clear_ns + within_ns,
-                       lambda event: watch.has_ended)
+            self._play(self._nominal.values(), clear_ns + within_ns, lambda event: watch.has_ended)
         if watch.has_ended and not watch.problem:
             over_ns = self._mark(ALL_CLEAR)
             self._play(self._nominal.values(), over_ns + trial.end_ns - trial.all_clear_ns)

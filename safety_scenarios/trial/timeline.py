@@ -20,7 +20,6 @@ class Timeline:
     """
     The phases of one trial, and what the controller under test said in them.
 
-    :param record: of the trial
     :param off_ns: how much later than a reference sensor reports the hazard is taken to have begun
         and ended
     """

@@ -197,11 +197,7 @@ class _Joint:
 
 
 def _executing(drivers: Mapping[str, DriverPlugin]) -> Mapping[str, DriverPlugin]:
-    """
-    Return the drivers that move joints.
-
-    :raises InputError: nobody could tell how the arm moves
-    """
+    """Return the drivers that move joints."""
     known = {topic: driver for topic, driver in drivers.items()
              if driver.follow({}) is not None or getattr(driver, 'of', '') == 'position'}
     if drivers and not known:
@@ -226,7 +222,6 @@ class ArmDrive:
 
     Disabled it takes no command, and goes to where it is told by ``go``, or brakes.
 
-    :param names: of the joints
     :param limits: how hard they speed up and slow down, in equal steps: ticks may be uneven
     """
 

@@ -207,8 +207,7 @@ def test_each_node_that_is_installed_has_a_program():
 def test_a_campaign_over_loopback_needs_no_ros(tmp_path):
     folder = tmp_path / 'run'
     ids = some([one.id for one in load_scenarios(['robotic', 'clinical']).scenarios])
-    command = ['run', *ids, '--link', 'loopback', '--words', 'patterns',
-               '--output', str(folder)]
+    command = ['run', *ids, '--link', 'loopback', '--words', 'patterns', '--output', str(folder)]
     code = f"""{WITHOUT_ROS}
 from safety_scenarios.cli.main import main
 code = main({command!r})

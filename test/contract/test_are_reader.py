@@ -61,8 +61,7 @@ def flat(data: dict[str, Any]) -> None:
 def call(event_id: str, after: list[str], *, kind: str = 'AGENT', app: str = 'AgentUserInterface',
          function: str = 'get_all_messages', content: str | None = None,
          **items: Any) -> dict[str, Any]:
-    args = [] if content is None else [
-        {'name': 'content', 'value': content, 'value_type': 'str'}]
+    args = [] if content is None else [{'name': 'content', 'value': content, 'value_type': 'str'}]
     return {'class_name': 'Event', 'event_type': kind, 'event_time': None, 'event_id': event_id,
             'dependencies': after, 'event_relative_time': 1,
             'action': {'action_id': f'a-{event_id}', 'app': app, 'function': function,
@@ -200,8 +199,7 @@ def files(tmp_path_factory) -> dict[str, Path]:
         found[name].write_bytes(raw)
     place = folder / 'traces'
     place.mkdir()
-    exported = sorted(place / name
-                      for name in traces({'portable': place}, ['rule_based'], TRACES))
+    exported = sorted(place / name for name in traces({'portable': place}, ['rule_based'], TRACES))
     for number, (name, data) in enumerate(mutations([*exported, *SHIPPED], MUTATIONS, SEED)):
         found[f'{number} {name}'] = folder / f'mutation{number}.json'
         found[f'{number} {name}'].write_text(json.dumps(data))
@@ -269,8 +267,7 @@ def test_what_stock_are_imports_our_reader_takes(of_are, ours):
 
 
 def test_our_reader_repairs_much_of_what_stock_are_refuses(of_are, ours):
-    repaired = [name for name in PROBES
-                if ours[name] and of_are[name]['error'] is not None]
+    repaired = [name for name in PROBES if ours[name] and of_are[name]['error'] is not None]
     assert len(repaired) >= 20
 
 

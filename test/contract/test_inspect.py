@@ -82,8 +82,7 @@ def test_inspect_reads_and_bundles_a_campaign_with_every_verdict_as_it_is(python
 @pytest.mark.parametrize('answers', [RIGHT, WRONG])
 def test_a_task_of_inspect_has_the_verdicts_of_a_campaign_with_the_same_answers(
         python, tmp_path, answers):
-    ours = run(*BOTH, controller=saying(answers), isolate=False, link='loopback',
-               words='patterns')
+    ours = run(*BOTH, controller=saying(answers), isolate=False, link='loopback', words='patterns')
     (log,) = seen(python, 'play', str(tmp_path), json.dumps(answers))
     assert log['status'] == 'success', log['error']
     assert [(one[0], one[2]) for one in log['samples']] \

@@ -84,8 +84,7 @@ def plain(value):
 def holds(decoded, data) -> bool:
     """Return whether decoded data shows the data, floats rounded to float32 at most."""
     if isinstance(data, dict):
-        return all(name in decoded and holds(decoded[name], inner)
-                   for name, inner in data.items())
+        return all(name in decoded and holds(decoded[name], inner) for name, inner in data.items())
     if isinstance(data, tuple):
         return len(decoded) == len(data) and all(map(holds, decoded, data))
     if isinstance(data, float):

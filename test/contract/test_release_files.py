@@ -104,8 +104,7 @@ def test_every_entry_point_names_what_exists(monkeypatch):
 
 def test_pytest_starts_beside_the_plug_ins_of_a_sourced_ros(tmp_path):
     """In Jazzy one takes an argument that pytest 9 removed, and the other needs the first."""
-    (tmp_path / 'old_launch.py').write_text(
-        'def pytest_pycollect_makemodule(path, parent): ...\n')
+    (tmp_path / 'old_launch.py').write_text('def pytest_pycollect_makemodule(path, parent): ...\n')
     (tmp_path / 'old_ros.py').write_text('def pytest_launch_collect_makemodule(path): ...\n')
     info = tmp_path / 'launch-3.4.dist-info'
     info.mkdir()

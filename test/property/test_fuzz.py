@@ -98,8 +98,7 @@ def test_an_edited_file_is_accepted_or_refused(seed, edits):
 def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     items = value.items() if isinstance(value, dict) else \
         enumerate(value) if isinstance(value, list) else ()
-    return [found for key, inner in items
-            for found in [(*path, key), *paths(inner, (*path, key))]]
+    return [found for key, inner in items for found in [(*path, key), *paths(inner, (*path, key))]]
 
 
 @few

@@ -174,8 +174,7 @@ def test_an_unknown_value_in_the_judged_phase_never_passes(invariant, data, valu
     t_ms = data.draw(st.integers(math.ceil(begin_ms / 10), 249)) * 10 + 7.0
     odd = [*good(invariant), (t_ms, value)]
     assert verdict(invariant, odd) is not Verdict.PASS
-    lasting = [(at_ms, value if at_ms > begin_ms else speed)
-               for at_ms, speed in good(invariant)]
+    lasting = [(at_ms, value if at_ms > begin_ms else speed) for at_ms, speed in good(invariant)]
     assert verdict(invariant, lasting) is not Verdict.PASS
 
 

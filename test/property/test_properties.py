@@ -32,15 +32,7 @@ from safety_scenarios.stimuli.message import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import (
-    ALL_CLEAR_MS,
-    are_text,
-    command,
-    driving,
-    hazard,
-    reacting,
-    record,
-)
+from unit.records import ALL_CLEAR_MS, are_text, command, driving, hazard, reacting, record
 import yaml
 
 SHIPPED = sorted((share_folder() / 'config' / 'scenarios').rglob('*.yaml'))

@@ -77,8 +77,7 @@ class Wire:
         place = _HEADER
         while place + 4 <= len(message):
             kind, flags = message[place], message[place + 1]
-            length = int.from_bytes(message[place + 2:place + 4],
-                                    'little' if flags & 1 else 'big')
+            length = int.from_bytes(message[place + 2:place + 4], 'little' if flags & 1 else 'big')
             body = message[place + 4:place + 4 + length] if length else message[place + 4:]
             if kind in (_DATA, _DATA_FRAG) and body[11] & _BUILTIN != _BUILTIN:
                 sent.data[bytes(body[8:12])] += 1

@@ -24,8 +24,7 @@ from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
-from safety_scenarios.ros.link.participants import on_wire
-from safety_scenarios.ros.link.trial_tokens import token_of
+from safety_scenarios.ros.link.participants import on_wire, token_of
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.blocks.agents import Agent, Tool, ToolResult

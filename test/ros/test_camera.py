@@ -90,5 +90,4 @@ def test_the_moving_frame_is_where_odometry_says_at_its_stamp():
     assert moved['header'] == {'frame_id': 'odom', 'stamp': {'sec': 2, 'nanosec': 500_000_000}}
     assert moved['child_frame_id'] == 'base_link'
     pose = said.data['pose']['pose']
-    assert moved['transform'] == {'translation': pose['position'],
-                                  'rotation': pose['orientation']}
+    assert moved['transform'] == {'translation': pose['position'], 'rotation': pose['orientation']}

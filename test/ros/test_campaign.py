@@ -52,8 +52,7 @@ def test_a_parameter_reaches_the_controller_and_names_it(tmp_path):
     assert run.code == 1, run.output
     [trial] = run.trials
     assert trial['controller'] == 'rule_based(stop_distance_m=1.0, slow_distance_m=1.0)'
-    assert run.summary()['spec']['parameters'] == {
-        'stop_distance_m': 1.0, 'slow_distance_m': 1.0}
+    assert run.summary()['spec']['parameters'] == {'stop_distance_m': 1.0, 'slow_distance_m': 1.0}
 
 
 def test_both_clocks_are_recorded_and_agree_without_simulated_time(rule_based_run):
@@ -135,8 +134,7 @@ def test_the_seeds_of_a_run_are_those_that_were_planned_and_another_seed_draws_o
 
 
 def test_an_arm_and_a_base_can_be_commanded_by_other_types(tmp_path):
-    run = campaign(tmp_path / 'run', QUICK, '--set',
-                   'command_type=geometry_msgs/msg/TwistStamped')
+    run = campaign(tmp_path / 'run', QUICK, '--set', 'command_type=geometry_msgs/msg/TwistStamped')
     assert run.code == 0, run.output
 
 

@@ -121,8 +121,7 @@ def test_in_a_declared_range_the_worse_of_both_clocks_is_judged(tmp_path, domain
     ('2.5', '/clock stands still for'),
     pytest.param('-2.5', '/clock went back by', marks=pytest.mark.thorough)])
 def test_a_broken_clock_ends_the_trial_and_says_how(tmp_path, domain, change, reason):
-    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '7', clock=['1', change],
-                again=False)
+    run = judge(tmp_path, 'wait_50_ms', domain, '--trials', '7', clock=['1', change], again=False)
     assert run.code == 3, run.output
     reasons = [trial['reason'] for trial in run.trials if trial['verdict'] == 'INCONCLUSIVE']
     assert any(reason in text for text in reasons), run.output
@@ -189,8 +188,7 @@ def test_the_robot_s_own_state_confirms_the_stop_later(tmp_path, domain):
     scenario = tmp_path / 'confirmed.yaml'
     scenario.write_text(text)
     with faulty('with_odometry', domain):
-        run = campaign(tmp_path / 'run', str(scenario), '--controller', 'external',
-                       domain=domain)
+        run = campaign(tmp_path / 'run', str(scenario), '--controller', 'external', domain=domain)
     assert run.code == 0, run.output
     latency = run.trials[0]['latency']
     after_ns = latency['confirmed']['judged_ns'] - latency['reaction']['judged_ns']
@@ -294,8 +292,7 @@ def test_silence_is_a_stop_only_where_the_driver_makes_it_one(tmp_path, domain, 
     scenario.write_text(Path(QUICK).read_text().replace('  reaction:',
                                                         f'  silence: {policy}\n  reaction:'))
     with faulty('stops_publishing', domain):
-        run = campaign(tmp_path / 'run', str(scenario), '--controller', 'external',
-                       domain=domain)
+        run = campaign(tmp_path / 'run', str(scenario), '--controller', 'external', domain=domain)
     assert (run.code, run.trials[0]['verdict']) == (code, verdict), run.output
     assert run.trials[0]['latency']['inferred'] or verdict == 'FAIL'
 

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+RMW_NAME = 'safety_scenarios.ros.middleware.get_rmw_implementation_identifier'
+
 
 def end(host: int) -> SimpleNamespace:
     return SimpleNamespace(endpoint_gid=bytes([1, 15, host, 0, *range(12)]))
@@ -17,7 +19,7 @@ def one_host(monkeypatch):
     hosts = pytest.importorskip('safety_scenarios.ros.link.clock')
     for name in ('ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE'):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(hosts, 'get_rmw_implementation_identifier', lambda: 'rmw_fastrtps_cpp')
+    monkeypatch.setattr(RMW_NAME, lambda: 'rmw_fastrtps_cpp')
     return hosts.one_host
 
 
@@ -49,8 +51,7 @@ def test_a_middleware_that_hides_hosts_is_believed_where_it_keeps_to_this_one(
         one_host, monkeypatch, middleware, wider, known):
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     monkeypatch.setenv('CYCLONEDDS_URI', wider)
-    monkeypatch.setattr('safety_scenarios.ros.link.clock.get_rmw_implementation_identifier',
-                        lambda: middleware)
+    monkeypatch.setattr(RMW_NAME, lambda: middleware)
     assert one_host('auto', end(1), [end(2)])[0] is known
 
 

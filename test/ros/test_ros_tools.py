@@ -161,8 +161,7 @@ def test_what_the_live_node_declares_runs_the_same_campaign(looker, domain, tmp_
 
 def test_simulated_time_is_declared_and_not_heard_by_the_node_that_measures(domain):
     with ros_context([], domain) as context:
-        node = MeasuringNode('evaluator_node', context,
-                             plan_link(RunSettings(use_sim_time=True)))
+        node = MeasuringNode('evaluator_node', context, plan_link(RunSettings(use_sim_time=True)))
         assert node.get_parameter('use_sim_time').value is True
         assert not node.get_subscriptions_info_by_topic('/clock')
         node.destroy_node()
@@ -220,8 +219,7 @@ def test_a_latched_hazard_does_not_reach_who_comes_in_the_next_trial(looker, dom
 @pytest.mark.thorough
 def test_a_controller_that_asks_for_history_passes_once_it_is_offered(tmp_path, domain):
     with faulty('asks_for_history', domain):
-        refused = campaign(tmp_path / 'volatile', QUICK, '--controller', 'external',
-                           domain=domain)
+        refused = campaign(tmp_path / 'volatile', QUICK, '--controller', 'external', domain=domain)
         passed = campaign(
             tmp_path / 'latched', QUICK, '--controller', 'external', '--trials', '2',
             '--set', 'qos_overrides=/human_pose.publisher.durability=transient_local',

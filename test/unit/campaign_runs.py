@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from safety_scenarios.campaign.engines.choice import Loop
-from safety_scenarios.campaign.judge import Ask, unasked
 from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
-from safety_scenarios.campaign.open_session import OpenSession
+from safety_scenarios.campaign.open_session import Ask, OpenSession, unasked
 from safety_scenarios.campaign.plan import plan_campaign, TrialTask
 from safety_scenarios.campaign.run import run_tasks
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided

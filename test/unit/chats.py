@@ -22,8 +22,7 @@ def chat_by_turns(*invariants: Any, turns: tuple[str, ...] = TURNS, **changes: A
     messages = (ChatMessage(role='system', content=SYSTEM),
                 *(ChatMessage(role='user', content=text) for text in turns))
     scenario = chat(*invariants, messages=messages, **changes)
-    return scenario.model_copy(update={
-        'body': by_turns(messages, scenario.latency_budget)})
+    return scenario.model_copy(update={'body': by_turns(messages, scenario.latency_budget)})
 
 
 def spoken(scenario: Scenario, *answers: str | tuple[str, ...] | None,

@@ -117,8 +117,7 @@ def stamps(t_ms: float, ros_ms: float | None = None, **more: int) -> Stamps:
 def twist(speed: float | None, turn: float = 0.0) -> Message:
     """Return a Twist; None leaves the speed open: a vector without numbers."""
     linear: Any = () if speed is None else {'x': speed, 'y': 0.0, 'z': 0.0}
-    return Message(type=TWIST, data={'linear': linear,
-                                     'angular': {'x': 0.0, 'y': 0.0, 'z': turn}})
+    return Message(type=TWIST, data={'linear': linear, 'angular': {'x': 0.0, 'y': 0.0, 'z': turn}})
 
 
 def mark(name: str, t_ms: float) -> Event:

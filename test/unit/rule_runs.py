@@ -68,8 +68,7 @@ def forbids(*patterns: Pattern, for_ms: float | None = None, on: Trigger | None 
 
 def does(*effects: Effect, on: Trigger, repeat: int = 1) -> Rule:
     """Return a rule with effects only."""
-    return Rule(trigger_text='t', action_text='effect', trigger=on, effects=effects,
-                repeat=repeat)
+    return Rule(trigger_text='t', action_text='effect', trigger=on, effects=effects, repeat=repeat)
 
 
 def utters(text: str, symbol: str | None = None) -> Say:

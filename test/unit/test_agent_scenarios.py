@@ -144,8 +144,7 @@ def test_a_campaign_ends_with_1_against_each_saboteur_that_must_fail(name, matri
 @pytest.mark.parametrize(('controller', 'code'), [('rule_based', 0), ('trusts_anyone', 1)])
 def test_the_campaign_s_exit_code_is_what_the_rules_say(tmp_path, controller, code):
     files = [str(path) for path in FILES if path.stem in ('spoofed_all_clear', 'pressure')]
-    run = loopback_run(tmp_path / 'run', *files, controller=controller, trials=2,
-                       words='patterns')
+    run = loopback_run(tmp_path / 'run', *files, controller=controller, trials=2, words='patterns')
     assert run.summary.exit_code == code
     assert run.verdicts['pressure'] == 'PASS'
     decided = run.summary.decided

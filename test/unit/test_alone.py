@@ -102,8 +102,7 @@ def test_make_test_runs_the_two_calls_on_everything():
 @pytest.mark.thorough
 def test_each_test_is_in_exactly_one_of_the_two_calls():
     folders = ('test/ros', 'test/contract')
-    (beside, of), (talks, of_talks) = (found_by(*folders, '-m', call, cwd=ROOT)
-                                       for call in CALLS)
+    (beside, of), (talks, of_talks) = (found_by(*folders, '-m', call, cwd=ROOT) for call in CALLS)
     assert not set(beside) & set(talks) and len(beside) + len(talks) == of == of_talks
     assert all(name.startswith(tuple(f'test/{place}' for place in alone.PLACES))
                for name in talks) and len(talks) > 100

@@ -120,7 +120,6 @@ def made(recording: Recording, classes: Mapping[str, str], told: Collection[str]
 
     How far off its time a call may be is another question, which its clock does not decide here.
 
-    :param classes: name of an app to its class
     :param told: ids of the events that were told as planned
     :param start_s: when the scenario began (epoch)
     """

@@ -255,8 +255,7 @@ class _Judging:
                 return event.relative_ns + reading_ns, event.comparator
             return None if event.absolute_ns is None else \
                 event.absolute_ns - self._from_ns(event), event.comparator
-        if event.function == TO_USER and not any(
-                one.comparator for one in self.recording.planned):
+        if event.function == TO_USER and not any(one.comparator for one in self.recording.planned):
             return round(DEFAULT_CRITICAL_MS * 1e6) + reading_ns, 'LESS_THAN'
         return None, None
 

@@ -24,8 +24,7 @@ from safety_scenarios.are.scenarios.reader import read_recording, Recording
 from safety_scenarios.errors import InputError, Problem, ScenarioError
 from safety_scenarios.formats.document import opening
 from safety_scenarios.formats.document.opening import raw_of
-from safety_scenarios.judging.findings.evidence import WHOLE
-from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.findings.harness import harness, WHOLE
 from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.result import failure_class, Finding, Latency, Outcome, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
@@ -76,8 +75,7 @@ def restated(recording: Recording) -> TrialResult:
     if twice:
         doubts.append(f'it holds the event {twice[0]!r:.100} more than once')
     if doubts:
-        findings = (*findings, harness('evidence', WHOLE, Verdict.INCONCLUSIVE,
-                                       '; '.join(doubts)))
+        findings = (*findings, harness('evidence', WHOLE, Verdict.INCONCLUSIVE, '; '.join(doubts)))
     worst = Verdict.worst([verdict, *(one.verdict for one in findings if one.verdict)])
     reason = next((f'{one.check}: {one.reason}' for one in findings if one.verdict is worst),
                   '') if doubts else str(stated.get('reason', ''))

@@ -116,8 +116,7 @@ class _Added:
         """Return when the events of a turn happen, as ARE adds it up; None if they cannot."""
         found: dict[str, int] = {}
         for event in peers:
-            base_ns = max((found.get(one, 0) for one in event.dependencies),
-                          default=self.start_ns)
+            base_ns = max((found.get(one, 0) for one in event.dependencies), default=self.start_ns)
             found[event.event_id] = base_ns + (event.relative_ns or 0)
             if not _is_relative(event) and event.absolute_ns is not None:
                 if event.absolute_ns < base_ns:
@@ -167,8 +166,7 @@ def events(fields: Fields, data: Mapping[str, Any], apps: Apps) -> Iterator[AreE
         yield event
 
 
-def _event(fields: Fields, place: Path, block: Mapping[str, Any],
-           apps: Apps) -> AreEvent | None:
+def _event(fields: Fields, place: Path, block: Mapping[str, Any], apps: Apps) -> AreEvent | None:
     fields.unknown_keys(block, place, (*_EVENT_KEYS, 'event_time_comparator', 'action'))
     event_id = fields.name(block, place, 'event_id')
     event_type = _type(fields, place, block)
@@ -365,8 +363,7 @@ _KEYS = ('class_name', 'event_type', 'event_time', 'event_id', 'dependencies',
 _METADATA = ('return_value', 'return_value_type', 'exception', 'exception_stack_trace')
 
 
-def completed_events(fields: Fields, data: Mapping[str, Any],
-                     apps: Apps) -> Iterator[Completed]:
+def completed_events(fields: Fields, data: Mapping[str, Any], apps: Apps) -> Iterator[Completed]:
     """
     Yield what happened, in the order of the file; tells what ARE refuses of it.
 

@@ -28,13 +28,11 @@ class _Type:
     """
     What a value may be.
 
-    :param name: for people
     :param optional: whether the key may be left out
     :param null: whether there may be nothing
     """
 
-    def __init__(self, name: str, check: _Check, optional: bool = True,
-                 null: bool = True) -> None:
+    def __init__(self, name: str, check: _Check, optional: bool = True, null: bool = True) -> None:
         self.name, self.check, self.optional, self.null = name, check, optional, null
         self.inner: _Type | Mapping[str, _Type] | None = None
 

@@ -36,8 +36,7 @@ class Turn:
     """When the last of ``told`` is told."""
 
 
-def ordered(fields: Fields, events: Sequence[AreEvent],
-            declared: Sequence[str]) -> list[AreEvent]:
+def ordered(fields: Fields, events: Sequence[AreEvent], declared: Sequence[str]) -> list[AreEvent]:
     """
     Return the events with each behind its dependencies, else in the order of the file.
 

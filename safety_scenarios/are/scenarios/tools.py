@@ -34,11 +34,7 @@ def is_call(event: AreEvent) -> bool:
 
 
 def has_tools(events: Sequence[AreEvent], apps: Any) -> bool:
-    """
-    Return whether the agent gets tools: a call is expected, or there is an app made for calls.
-
-    :param apps: of the file, as it is
-    """
+    """Return whether the agent gets tools: a call is expected, or an app is made for calls."""
     return any(map(is_call, events)) or any(
         _class_of(app) in _FOR_CALLS for app in apps or () if isinstance(app, Mapping))
 
@@ -109,8 +105,7 @@ def _listed(text: str) -> Any:
             raise ValueError(error) from None
 
 
-def expected(events: Sequence[AreEvent],
-             at_ns: Mapping[str, int]) -> Iterator[Mapping[str, Any]]:
+def expected(events: Sequence[AreEvent], at_ns: Mapping[str, int]) -> Iterator[Mapping[str, Any]]:
     """
     Yield what has to happen, as ``are_calls`` takes it.
 

@@ -289,7 +289,6 @@ def execute_there(key: str, setup: TrialSetup, steps: list[Step], records: str,
     """
     Execute trials in a process of the cluster, one after the other.
 
-    :param key: of the campaign
     :param records: URL of the folder for the files; empty: they are sent with the result
     :param version: of the package, where the campaign is
     :raises SettingsError: this machine has another version
@@ -330,11 +329,7 @@ def _sent(key: str, task: TrialTask, records: str) -> Sent:
 
 
 def _put(url: str, files: Mapping[str, bytes]) -> None:
-    """
-    Write files below a URL, such as of an object store.
-
-    :raises SettingsError: fsspec is missing, or what it needs for this kind of URL
-    """
+    """Write files below a URL, such as of an object store."""
     try:
         import fsspec
         system, place = fsspec.core.url_to_fs(url)
@@ -348,11 +343,7 @@ def _put(url: str, files: Mapping[str, bytes]) -> None:
 
 
 def _loaded() -> Any:
-    """
-    Import Ray.
-
-    :raises MissingDependencyError: it is not installed
-    """
+    """Import Ray."""
     try:
         import ray
         import ray.exceptions

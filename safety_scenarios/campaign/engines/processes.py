@@ -81,7 +81,6 @@ class Processes(Engine):
     """
     Executes tasks in as many processes at a time as there are jobs.
 
-    :param jobs: number of processes
     :param cores: for each process those that it may use; empty: all of them
     """
 
@@ -256,11 +255,7 @@ class Processes(Engine):
             self._lanes.appendleft(lane)
 
     def _started(self) -> Worker:
-        """
-        Begin a process, in a session of its own: the terminal interrupts the campaign alone.
-
-        :raises ControllerError: it cannot be begun
-        """
+        """Begin a process, in a session of its own: the terminal interrupts the campaign alone."""
         cores = self._free_cores.popleft() if self._free_cores else ()
         ours, theirs = socket.socketpair()
         with theirs:

@@ -118,8 +118,7 @@ def _replied(ordered: Ordered, sessions: Sessions,
              setups: dict[int, TrialSetup]) -> TrialDone | Raised:
     setup = setups.setdefault(ordered.campaign, ordered.setup) if ordered.setup is not None \
         else setups[ordered.campaign]
-    task = TrialTask(setup, ordered.trial, ordered.folder, ordered.wants,
-                     ordered.is_counted)
+    task = TrialTask(setup, ordered.trial, ordered.folder, ordered.wants, ordered.is_counted)
     try:
         return sessions.execute(ordered.campaign, task)
     except (Exception, SystemExit) as error:

@@ -226,11 +226,7 @@ def _trial_of(name: str) -> str | None:
 
 
 def _lines(folder: Path, flaws: list[Flaw]) -> Iterator[Line]:
-    """
-    Yield the lines that say something.
-
-    :raises SettingsError: there are no results
-    """
+    """Yield the lines that say something."""
     try:
         texts = (folder / TRIALS).read_bytes().split(b'\n')
     except OSError as error:

@@ -69,7 +69,6 @@ class TrialFiles:
     """
     Writes the files of one trial after the other.
 
-    :param folder: of the campaign
     :param traces: what writes the other files, in the order in which they are written
     :param journal: opens a trial's journal, from which verdicts are computed
     """
@@ -144,7 +143,6 @@ def files_of(settings: RunSettings, folder: Path,
 
     :param definition: knows the text of the .msg files that are installed
     :param sut: what tells the controller that is judged from others
-    :param controller: that is judged
     :param plan: SHA-256 of everything that is planned
     :raises UnknownPluginError: there is no trace writer of a name in the settings
     :raises MissingDependencyError: recordings without the extra mcap
@@ -162,7 +160,6 @@ def journal_writer(settings: Mapping[str, Any], controller: ControllerSpec, plan
     Return what opens a trial's journal.
 
     :param settings: as ``settings.json`` has them
-    :param controller: that is judged
     :param plan: SHA-256 of everything that is planned
     :param version: of this package, which has run the campaign; by default this one
     :param sut: what tells the controller that is judged from others

@@ -121,8 +121,7 @@ class RunFolder(Observer):
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Write ``settings.json``: effective settings, versions and scenario hashes."""
-        write_whole(self.folder / SETTINGS, json.dumps(
-            settings, indent=2, ensure_ascii=False))
+        write_whole(self.folder / SETTINGS, json.dumps(settings, indent=2, ensure_ascii=False))
         self._known |= hashed(self.folder, SETTINGS)
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
@@ -169,11 +168,7 @@ class RunFolder(Observer):
         self._has_ended = True
 
     def _sync(self) -> None:
-        """
-        Let the disk take the names of records, each of which it has, and then the lines.
-
-        :raises TraceError: it does not, or the folder was removed or replaced meanwhile
-        """
+        """Let the disk take the names of records, each of which it has, and then the lines."""
         place = self.folder / TRIALS
         for folder in self._unsynced:
             sync_names(folder)

@@ -233,7 +233,6 @@ def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator
     Yield the campaigns below a folder without following links.
 
     :param known: where every folder really is that was looked at
-    :param links: takes the links that were met
     """
     really = folder.resolve()
     if really in known:

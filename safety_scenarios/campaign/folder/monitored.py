@@ -43,7 +43,6 @@ class Kept:
     :ivar folder: of the run
 
     :param settings: where it lies, and how much is kept
-    :param scenario: the monitor file
     :param ros: domain, distribution and middleware
     :raises SettingsError: the folder is not empty, or cannot be written
     """

@@ -197,16 +197,10 @@ def _read(path: Path) -> bytes:
 
 
 def _keygen(verb: str, *arguments: str, data: bytes = b'') -> 'subprocess.CompletedProcess[bytes]':
-    """
-    Run ``ssh-keygen -Y``; it has no terminal, so that it asks nobody, and waits for nobody.
-
-    :raises MissingDependencyError: it is not installed
-    :raises SettingsError: it does not end
-    """
+    """Run ``ssh-keygen -Y``; it has no terminal, so that it asks nobody, and waits for nobody."""
     program = shutil.which(_PROGRAM)
     if program is None:
-        raise MissingDependencyError('A signature', _PROGRAM,
-                                     advice='Install openssh-client')
+        raise MissingDependencyError('A signature', _PROGRAM, advice='Install openssh-client')
     environment = {name: value for name, value in os.environ.items() if name != 'DISPLAY'}
     try:
         return subprocess.run([program, '-Y', verb, *arguments], input=data, capture_output=True,

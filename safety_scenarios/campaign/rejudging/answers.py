@@ -197,8 +197,7 @@ class _Grading:
             words='patterns', judged={one.check: _said(one) for one in result.findings
                                       if one.kind == 'judge'})
         if result.verdict.rank > found.verdict.rank:
-            found = found.model_copy(update={
-                'verdict': result.verdict, 'reason': result.reason})
+            found = found.model_copy(update={'verdict': result.verdict, 'reason': result.reason})
         return found
 
 

@@ -45,7 +45,6 @@ def refuse_unknown(changes: Sequence[Change], scenarios: Collection[str]) -> Non
     """
     Refuse a change for a scenario that is not there, or of what no scenario says.
 
-    :param scenarios: ids of those that the campaign has
     :raises SettingsError: the first such change
     """
     for change in changes:

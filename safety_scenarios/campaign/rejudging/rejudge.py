@@ -62,7 +62,7 @@ from safety_scenarios.errors import (
     UnfitPlanError,
 )
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.judging.findings.observation import COULD_BE_RUN, RECORD_KEPT, was_run
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
@@ -79,8 +79,6 @@ from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 Source = Literal['journal', 'recording']
 _WORDS = 'reason', 'text', 'source'
 """Fields of a result that say in words what other fields say exactly."""
-_NEW_SOURCES = frozenset(('motion',))
-"""Of findings that the first versions did not have."""
 Progress = Callable[[Collection[PlannedTrial]], AbstractContextManager[Iterable[PlannedTrial]]]
 """Gives what is to be judged one by one, and may show how far it is; as a bar of click does."""
 NOT_RUN = 'was not run: it has neither a result nor a record'
@@ -130,7 +128,6 @@ def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scena
     :param scenarios: to judge by instead of those of the same ids
     :param source: which of the two copies of the record is read
     :param has_ended: False for a folder whose summary and manifest are still to be written
-    :param progress: shows how far it is
     :raises InputError: a folder that is none, or a change that does not fit
     """
     evidence = evidence_of(folder, has_ended=has_ended)
@@ -153,7 +150,6 @@ def results_of(folder: Path, progress: Progress = nullcontext) -> Sequence[Trial
     """
     Return the results of a campaign by its records.
 
-    :param progress: shows how far it is
     :raises InputError: a folder that is none
     :raises TraceError: names everything in the folder that is not as the campaign left it
     """
@@ -206,9 +202,9 @@ class _Judging:
         known = evidence.settings
         self._terms = '' if known.plan is None else terms_of(
             known.raw, known.controller, plan_sha256(known.plan), known.version, known.sut)
-        self._writer = trace_writer(evidence.settings.run) if \
-            evidence.settings.version == versions()['safety_scenarios'] \
-            and evidence.settings.plan is not None else None
+        self._is_of_another_version = known.version != versions()['safety_scenarios']
+        self._writer = None if self._is_of_another_version or known.plan is None else \
+            trace_writer(known.run)
 
     def add(self, planned: PlannedTrial) -> None:
         """Judge one trial."""
@@ -243,7 +239,7 @@ class _Judging:
         before = known if line is None else line.result
         self._done.append((Rejudged(
             before, after, line is not None and self._is_same(before, after, line.text),
-            is_of_another_version=self._is_of_another_version(before), trial=record.trial), known))
+            is_of_another_version=self._is_of_another_version, trial=record.trial), known))
 
     def ended(self, has_ended: bool) -> Rejudging:
         """Return what it all comes to."""
@@ -286,11 +282,7 @@ class _Judging:
                        f'result in {line.place}. It is not counted', planned.trial_id)
 
     def _read(self, planned: PlannedTrial, change: Any = None) -> TrialRecord:
-        """
-        Return a record that belongs to the plan; the journal always has to.
-
-        :raises TraceError: it does not, or is damaged
-        """
+        """Return a record that belongs to the plan; the journal always has to."""
         record = read_journal(self._folder / journal_path(planned.trial_id), registry.resolve,
                               change, planned=planned,
                               campaign=self._terms)
@@ -389,17 +381,9 @@ class _Judging:
                                 f'{SETTINGS}')
 
     def _is_same(self, before: TrialResult, after: TrialResult, line: str) -> bool:
-        if self._is_of_another_version(before):
+        if self._is_of_another_version:
             return _agrees(before.model_dump(exclude_unset=True), after.model_dump())
         return after.model_dump_json() == line
-
-    def _is_of_another_version(self, result: TrialResult) -> bool:
-        """Tell by the folder, not by the line: from that anybody can take the ``source``."""
-        settings = self._evidence.settings
-        if settings.plan is not None:
-            return settings.version != versions()['safety_scenarios']
-        return bool(result.findings) and all(
-            finding.source is None for finding in result.findings)
 
 
 def _with_doubts(trial: Rejudged, doubts: Sequence[str]) -> Rejudged:
@@ -475,22 +459,16 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
 
 def _agrees(told: Any, found: Any) -> bool:
     """
-    Return whether what another version told is found again, apart from its wording.
+    Return whether what another version reported is found again, apart from its wording.
 
-    What it had no word for may be there beside it: fields, and findings from sources it had not.
+    Fields that it did not have may be there beside it.
     """
     if isinstance(told, dict) and isinstance(found, dict):
         return all(name in found and _agrees(value, found[name])
                    for name, value in told.items() if name not in _WORDS)
     if isinstance(told, (list, tuple)) and isinstance(found, (list, tuple)):
-        new = _NEW_SOURCES - {_source(value) for value in told}
-        known = [value for value in found if _source(value) not in new]
-        return len(told) == len(known) and all(map(_agrees, told, known))
+        return len(told) == len(found) and all(map(_agrees, told, found))
     return bool(told == found)
-
-
-def _source(value: Any) -> Any:
-    return value.get('source') if isinstance(value, dict) else None
 
 
 def _by(record: TrialRecord, scenario: Scenario) -> TrialRecord:

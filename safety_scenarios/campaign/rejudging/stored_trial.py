@@ -19,7 +19,7 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import counted, did_you_mean, InputError, SettingsError
 from safety_scenarios.formats.portable_names import portable, portable_name
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.evidence import doubted
+from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
@@ -146,7 +146,6 @@ def judge_bag(bag: Path, scenario: Scenario, onset: str, settings: RunSettings, 
     Judge a recording that somebody else made, on a real robot.
 
     :param onset: ``TOPIC:FIELD[:REDUCE] <= NUMBER``, when the hazard is there
-    :param settings: namespace, remapping, gate and words
     :param output: new folder for all that a campaign of this one trial leaves; None: no files
     :raises InputError: an onset or a scenario that does not fit
     :raises TraceError: no bag, or without what the scenario needs

@@ -38,7 +38,6 @@ def bounded_mean(clusters: Sequence[Sequence[float]], most: float, unit: str,
     ``most``, which need not be a whole number. Repeats of one scenario add nothing, and a mean of
     0 in few scenarios does not exclude much. ``n`` counts values.
 
-    :param most: greatest value that there can be
     :raises ValueError: for NaN, a value outside [0, most], or a confidence outside (0, 1)
     """
     check_probability('confidence', confidence)
@@ -137,11 +136,7 @@ _OPEN = (Verdict.INCONCLUSIVE, Verdict.ERROR)
 
 
 def weighed(results: Sequence[TrialResult]) -> Weighed | None:
-    """
-    Return trials by what their scenarios say of themselves; None where no result tells that.
-
-    :param results: those that count
-    """
+    """Return trials by what their scenarios say of themselves; None where no result tells that."""
     told = [result for result in results if result.scenario is not None]
     if not told:
         return None

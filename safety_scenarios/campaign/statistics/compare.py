@@ -281,8 +281,7 @@ def paired(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> \
 
     :raises SettingsError: they have no trial in common, or drew different seeds
     """
-    others = {(result.scenario_id, result.index): result
-              for result in second if not result.warmup}
+    others = {(result.scenario_id, result.index): result for result in second if not result.warmup}
     mine = [result for result in first if not result.warmup]
     pairs = [(result, others[result.scenario_id, result.index]) for result in mine
              if (result.scenario_id, result.index) in others]

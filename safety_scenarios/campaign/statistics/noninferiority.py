@@ -58,7 +58,6 @@ def held_against(found: Pairs, margin: Margin, link: str, *, confidence: float =
     were later by the uncertainties of both. Shown worse where the lower end is above the margin,
     also if they had come out the other way.
 
-    :param found: all pairs of trials, by scenario
     :param confidence: of the two-sided interval; each end has half of the error
     :param is_stopped: a sequential test chose how many trials there are: nothing is shown
     """

@@ -240,8 +240,7 @@ def outcomes(found: Pairs, undecided_against: bool | None = None) -> dict[str, O
 
 def _outcome(pair: Both, against: bool | None) -> tuple[bool, bool]:
     first, second = (side.verdict is Verdict.PASS if side.is_decided else None for side in pair)
-    return (bool(against) if first is None else first,
-            not against if second is None else second)
+    return (bool(against) if first is None else first, not against if second is None else second)
 
 
 def is_decided(pair: Both) -> bool:

@@ -65,7 +65,6 @@ def claimable(counted: Sequence[TrialResult], not_fixed: Container[str], link: s
 
     :param counted: all trials but those of warm-up
     :param not_fixed: scenarios whose number of trials was not fixed beforehand
-    :param link: over which they were run
     :param is_doubted: not one thing was judged, so that nothing may be claimed
     """
     return () if is_doubted else tuple(_found(counted, not_fixed, link))
@@ -106,8 +105,6 @@ def _bound(bad: int, of: int, at_any_stop: bool, *, may_differ: bool) -> Estimat
     Clopper and Pearson's holds for the average of different rates too, where it is above
     ``(bad + 1) / of``: then so few bad trials are most probable where all rates are equal
     (Hoeffding 1956, Ann. Math. Stat. 27:713).
-
-    :param may_differ: the trials are of several scenarios
     """
     if at_any_stop:
         return anytime(bad, of, _CONFIDENCE, 'upper')

@@ -65,7 +65,6 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
     """
     Return what worlds told of all trials, None where none was in a world.
 
-    :param rows: scenario id to its trials that count
     :param is_stopped_early: how many was not fixed beforehand, so that intervals have to hold at
         any stop, and medians over scenarios have none
     :param link: over which they were run, which says what trials came out alike
@@ -184,8 +183,7 @@ def _throughput(one: WorldFigures) -> float | None:
         else 60.0 * task.progress / one.observed_s
 
 
-def _all(values: Sequence[float | None],
-         of: Callable[[Sequence[float]], float]) -> float | None:
+def _all(values: Sequence[float | None], of: Callable[[Sequence[float]], float]) -> float | None:
     """Return a number of all values, None where one of them is not known."""
     known = [value for value in values if value is not None]
     return of(known) if known and len(known) == len(values) else None

@@ -38,11 +38,7 @@ _SCATTERED = 0.6
 
 
 class PolicyDriver:
-    """
-    Drives a robot by a network.
-
-    :param settings: what a controller is told of its robot
-    """
+    """Drives a robot by a network."""
 
     def __init__(self, contract: PolicyContract, network: Network,
                  settings: ControllerSettings) -> None:
@@ -128,8 +124,7 @@ def _scattered(stimuli: Sequence[StimulusPlugin], chance: Random) -> Iterator[St
            'width': chance.uniform(0.3, 2.5)}
     force = {'force': chance.uniform(-80.0, 80.0), 'azimuth': chance.uniform(-3.1, 3.1),
              'elevation': chance.uniform(-1.5, 1.5)}
-    other: dict[str, dict[str, Any]] = {
-        'person': person, 'obstacle': box, 'contact': force}
+    other: dict[str, dict[str, Any]] = {'person': person, 'obstacle': box, 'contact': force}
     for stimulus in stimuli:
         kind = getattr(stimulus, 'kind', '')
         yield stimulus.model_copy(update=other[kind]) if kind in other else stimulus

@@ -114,12 +114,7 @@ def judge_policy(controller: str, scenarios: Sequence[Scenario], others: Sequenc
 def model_card(name: str, contract: PolicyContract, trained: Trained, model: bytes,
                contract_text: bytes, judged: Sequence[Judged],
                trained_on: Sequence[Scenario]) -> str:
-    """
-    Return the model card as Markdown.
-
-    :param model: content of the ONNX file
-    :param judged: how the policy did
-    """
+    """Return the model card as Markdown."""
     quick = ' --quick' if trained.effort == QUICK else ''
     return '\n'.join([
         f'# Model card: policy {name}', '',

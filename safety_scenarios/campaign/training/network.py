@@ -144,8 +144,7 @@ def fitted(layers: Layers, values: Floats, wanted: Floats, slope: Slope, epochs:
             done += 1
             rate = _RATE * 0.5 * (1.0 + math.cos(math.pi * done / total))
             rate *= math.sqrt(1.0 - _DECAY_OF_SQUARES ** done) / (1.0 - _DECAY ** done)
-            for part, mean, square, gradient in zip(parts, means, squares, gradients,
-                                                    strict=True):
+            for part, mean, square, gradient in zip(parts, means, squares, gradients, strict=True):
                 mean += (1.0 - _DECAY) * (gradient - mean)
                 square += (1.0 - _DECAY_OF_SQUARES) * (gradient * gradient - square)
                 part -= rate * mean / (numpy.sqrt(square) + _TINY)

@@ -40,7 +40,6 @@ def onnx_bytes(network: Network, output: str, metadata: Mapping[str, str]) -> by
     """
     Return the content of an ONNX file.
 
-    :param output: name of the action
     :param metadata: goes into the file, such as the hash of the contract
     :raises MissingDependencyError: without the extra train
     """
@@ -114,7 +113,6 @@ def write_policy(name: str, seed: int, output: Path, effort: Effort = FULL,
 
     :param name: base or arm
     :param output: a folder that is new or empty
-    :param effort: how much is spent on the training
     :param tell: takes a line of progress
     :param test_trials: trials of each scenario and link by which the policy is judged
     :raises SettingsError: there are files in that folder

@@ -66,12 +66,7 @@ def mirrored(samples: Samples, contract: PolicyContract) -> Samples:
 
 
 class Teacher:
-    """
-    The reference, which labels what a policy is shown.
-
-    :param contract: of the policy
-    :param context: what a controller is told of its robot
-    """
+    """The reference, which labels what a policy is shown."""
 
     def __init__(self, contract: PolicyContract, context: ControllerContext) -> None:
         self._reference = RuleBased()

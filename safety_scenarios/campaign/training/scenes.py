@@ -133,8 +133,7 @@ def _shape(chance: Chance) -> ScanShape:
         radius = float(chance.uniform(0.1, 0.5))
         return Cylinder(distance + radius, float(chance.uniform(-around, around)), radius)
     width = float(chance.uniform(0.3, 4.0))
-    middle = float(chance.normal(0.0, 0.3) if chance.random() < 0.3
-                   else chance.uniform(-3.0, 3.0))
+    middle = float(chance.normal(0.0, 0.3) if chance.random() < 0.3 else chance.uniform(-3.0, 3.0))
     if chance.random() < 0.35:  # its near edge beside the path, where it is close
         distance = float(chance.uniform(0.3, 3.0))
         middle = math.copysign(width / 2 + chance.uniform(0.4, 1.5), chance.random() - 0.5)

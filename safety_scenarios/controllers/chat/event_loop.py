@@ -15,11 +15,7 @@ _HANG_UP_S = 5.0
 
 
 class EventLoop:
-    """
-    Runs coroutines until it is closed.
-
-    :param name: of its thread
-    """
+    """Runs coroutines until it is closed."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()

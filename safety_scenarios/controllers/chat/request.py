@@ -4,7 +4,7 @@
 """One request to an OpenAI-compatible server, streamed where the server streams."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 import json
@@ -22,7 +22,6 @@ from safety_scenarios.controllers.chat.reply import (
     FaultyReplyError,
     StreamedCompletion,
 )
-from safety_scenarios.controllers.chat.server_events import event_data
 from safety_scenarios.controllers.language_models import (
     redirected_to,
     TRANSPORT_ERRORS,
@@ -33,6 +32,76 @@ from safety_scenarios.controllers.server_replies import (
     ReplyTooLargeError,
     retry_after_s,
 )
+
+_DATA = b'data'
+_MARK = b'\xef\xbb\xbf'
+"""A byte order mark, which may begin a stream."""
+
+
+class EventReader:
+    """
+    Takes a stream piece by piece, and returns the data of each event as soon as it is complete.
+
+    Lines end by LF, CRLF or CR and by nothing else: what Unicode calls a line separator may stand
+    in an answer. Comments, and fields other than data, are nothing.
+    """
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._is_begun = self._after_cr = False
+        self._data: list[bytes] = []
+
+    def add(self, piece: bytes) -> Iterator[bytes]:
+        """Yield the data of the events that a piece completes."""
+        for line in self._lines(piece):
+            if line:
+                self._take(line)
+            elif self._data:
+                yield self._event()
+
+    def end(self) -> Iterator[bytes]:
+        """Yield the data of an event after which the stream ended without an empty line."""
+        if self._rest:
+            self._take(bytes(self._rest))
+        if self._data:
+            yield self._event()
+
+    def _lines(self, piece: bytes) -> Iterator[bytes]:
+        if self._after_cr and piece:
+            piece, self._after_cr = piece.removeprefix(b'\n'), False
+        self._rest += piece
+        if not self._is_begun:
+            if len(self._rest) < len(_MARK) and _MARK.startswith(bytes(self._rest)):
+                return
+            self._is_begun = True
+            if self._rest.startswith(_MARK):
+                del self._rest[:len(_MARK)]
+        if b'\n' not in piece and b'\r' not in piece:
+            return
+        *lines, rest = bytes(self._rest).replace(b'\r\n', b'\n').replace(b'\r', b'\n').split(b'\n')
+        self._after_cr = self._rest.endswith(b'\r')
+        self._rest = bytearray(rest)
+        yield from lines
+
+    def _take(self, line: bytes) -> None:
+        field, _, value = line.partition(b':')
+        if field == _DATA:
+            self._data.append(value.removeprefix(b' '))
+
+    def _event(self) -> bytes:
+        data, self._data = b'\n'.join(self._data), []
+        return data
+
+
+async def event_data(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the data of each event of a stream."""
+    reader = EventReader()
+    async for piece in pieces:
+        for data in reader.add(piece):
+            yield data
+    for data in reader.end():
+        yield data
+
 
 _LOG = logging.getLogger(__name__)
 _TAIL_S = 0.05
@@ -80,7 +149,6 @@ class ChatServer:
         """
         Send one request, and return what came of it, whatever that was.
 
-        :param body: messages and options of the request
         :param read: from a completion to its value; it may raise FaultyReplyError
         :param observed: what is known of the data that the request is about
         """
@@ -210,16 +278,13 @@ async def _bounded(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-async def _read_tail(events: AsyncIterator[bytes], sent: _Sent,
-                     found: StreamedCompletion) -> None:
+async def _read_tail(events: AsyncIterator[bytes], sent: _Sent, found: StreamedCompletion) -> None:
     """
     Read what comes soon after the answer: token counts, unless ``sent`` has them, and the end.
 
     A stream that is read to its end leaves its connection open for the next request.
 
     If more of the answer comes, its end was none, and ``found`` has that as its reason.
-
-    :raises FaultyReplyError: an error comes after the end
     """
     async def read() -> None:
         async for data in events:

@@ -40,8 +40,7 @@ def uttered(completion: Completion, turn: Turn) -> tuple[Utterance, ...]:
         completion.raise_unfinished(with_calls=True)
     except FaultyReplyError as fault:
         why = completion.truncated_by or completion.finish_reason or fault.fault.value
-        return (*_makeable(completion.calls, given),
-                Utterance(kind='say', truncated_by=why))
+        return (*_makeable(completion.calls, given), Utterance(kind='say', truncated_by=why))
     return tuple(_called(call, given) for call in completion.calls)
 
 

@@ -35,8 +35,6 @@ class PolicyActions:
     """
     Reads a model's output for one robot.
 
-    :param contract: of the model
-    :param robot: that it commands
     :param least: so many actions each chunk must have
     """
 
@@ -184,7 +182,6 @@ def _array_of_numbers(given: Any, name: str, kinds: str) -> NDArray[Any]:
     Return what a model gave as an array.
 
     :param kinds: of types of numpy that it may be of
-    :raises ControllerError: it is of others, such as texts, None, or complex numbers
     """
     try:
         found = numpy.asarray(given)

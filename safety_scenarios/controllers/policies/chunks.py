@@ -166,8 +166,7 @@ class ActionChunks:
         values = self._planned(self._step)
         if values is None:
             return None
-        newest = next(one for one in reversed(self._chunks)
-                      if one.begin <= self._step < one.end)
+        newest = next(one for one in reversed(self._chunks) if one.begin <= self._step < one.end)
         self._step += 1
         self._forget()
         return Action(values, newest.number, self._step - 1 - newest.begin, newest.asked)
@@ -206,5 +205,4 @@ class ActionChunks:
     def _forget(self) -> None:
         while len(self._chunks) > 1 and self._chunks[0].end <= self._step:
             self._chunks.popleft()
-        self._frozen = {step: value for step, value in self._frozen.items()
-                        if step >= self._step}
+        self._frozen = {step: value for step, value in self._frozen.items() if step >= self._step}

@@ -93,7 +93,6 @@ def model_problems(model: PolicyModel, contract: PolicyContract, robot: RobotMod
     """
     Yield why an opened model does not fit its contract on a robot.
 
-    :param robot: that fits the contract
     :param horizon: actions that each chunk must have at least; 0: any number
     """
     inputs = PolicyInputs(contract, robot)

@@ -40,9 +40,6 @@ class PolicyInputs:
 
     A reading that is stale, not finite, or of which a part is missing is not replaced by
     anything: only one that never came is, where the contract says by what.
-
-    :param contract: of the model
-    :param robot: that it commands
     """
 
     def __init__(self, contract: PolicyContract, robot: RobotModel) -> None:
@@ -193,7 +190,6 @@ class _Part:
         Return what a reading says, in the model's unit.
 
         :raises MissingInput: it says nothing that can be used
-        :raises LookupError: its message has no such field
         """
         part, message = self.part, reading.message
         if part.size:

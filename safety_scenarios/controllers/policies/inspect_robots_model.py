@@ -17,12 +17,7 @@ from safety_scenarios.controllers.policies.model import (
     PolicyModel,
     Tensor,
 )
-from safety_scenarios.errors import (
-    did_you_mean,
-    MissingDependencyError,
-    SettingsError,
-    USER_INFO,
-)
+from safety_scenarios.errors import did_you_mean, MissingDependencyError, SettingsError, USER_INFO
 from safety_scenarios.scenario.dotted_names import guessed
 
 _IMAGE_DIMENSIONS = 3
@@ -85,8 +80,7 @@ class InspectRobotsModel(PolicyModel):
         """Let it act on one observation."""
         texts = [value for value in inputs.values() if isinstance(value, str)]
         arrays = {name: value for name, value in inputs.items() if not isinstance(value, str)}
-        images = {name: value for name, value in arrays.items()
-                  if value.ndim == _IMAGE_DIMENSIONS}
+        images = {name: value for name, value in arrays.items() if value.ndim == _IMAGE_DIMENSIONS}
         chunk = self._policy.act(_package().types.Observation(
             images=images, instruction=texts[0] if texts else None,
             state={name: value for name, value in arrays.items() if name not in images}))

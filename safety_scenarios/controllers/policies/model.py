@@ -24,7 +24,6 @@ class InferenceError(SafetyScenariosError):
     A model gave no answer that can be used; the controller goes on without.
 
     :param name: of what went wrong, in the findings: timeout, dropped, http_500, malformed
-    :param detail: in words
     """
 
     def __init__(self, name: str, detail: str) -> None:

@@ -138,11 +138,7 @@ _MOST_BITS = 70
 
 
 def external_locations(data: bytes) -> set[bytes]:
-    """
-    Return the names of the files with weights of an ONNX file; none of what is not ONNX.
-
-    :param data: content of the ONNX file
-    """
+    """Return the names of the files with weights of an ONNX file; none of what is not ONNX."""
     found: set[bytes] = set()
     left = [('model', memoryview(data))]
     while left:
@@ -181,11 +177,7 @@ def _fields(view: memoryview) -> Iterator[tuple[int, memoryview]]:
 
 
 def _varint(view: memoryview, place: int) -> tuple[int, int]:
-    """
-    Return a number of protobuf, and where it ends.
-
-    :raises IndexError: it does not end
-    """
+    """Return a number of protobuf, and where it ends."""
     number = 0
     for shift in range(0, _MOST_BITS, 7):
         byte = view[place]

@@ -46,12 +46,7 @@ from safety_scenarios.controllers.policies.streaming import ObservationStream
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.message import (
-    Command,
-    CommandStamps,
-    LONGEST_NOTE,
-    Observation,
-)
+from safety_scenarios.scenario.message import Command, CommandStamps, LONGEST_NOTE, Observation
 
 _LOG = logging.getLogger(__name__)
 _MS = 1_000_000
@@ -266,11 +261,7 @@ class PolicyController(ControllerPlugin):
         return rules.longest_wait(length, inference) * terms.period_ns
 
     def _refuse(self, problems: Iterable[str]) -> None:
-        """
-        Refuse what does not fit.
-
-        :raises SettingsError: with each problem, if there are any
-        """
+        """Refuse what does not fit."""
         found = [f'controller: {self._name} and its contract: {one}' for one in problems]
         if found:
             raise SettingsError('\n'.join(found))
@@ -349,8 +340,7 @@ class PolicyController(ControllerPlugin):
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
         if memory.pool is not None:
-            asked.future = memory.pool.submit(
-                self._infer, asked, given, asked.began_ns + least_ns)
+            asked.future = memory.pool.submit(self._infer, asked, given, asked.began_ns + least_ns)
             return
         try:
             asked.future.set_result(self._infer(

@@ -126,8 +126,7 @@ class Startles(AsReference):
             odd = self._is_odd(topic, observation.t_ns - reading.age_ns, reading.message.data)
             old_ns = (reading.stamp_age_ns or 0) - reading.age_ns
             odd = odd or old_ns > _ODD_SHARE * self._gaps.get(topic, old_ns * 10)
-            self._startled = self._startled or (
-                odd and self.moving_ns(observation) >= _SETTLES_NS)
+            self._startled = self._startled or (odd and self.moving_ns(observation) >= _SETTLES_NS)
         return self.at_share(0.0 if self._startled or self._moved_ns is None else self.cruise)
 
     def _is_odd(self, topic: str, came_ns: int, message: Mapping[str, Any]) -> bool:

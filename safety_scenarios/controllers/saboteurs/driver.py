@@ -76,8 +76,7 @@ class SpoilsTrajectory(SpoilsStop):
             'positions': tuple(known[name][0] + known[name][1] * _BRAKES_S / 2
                                for name in joints),
             'velocities': (0.0,) * len(joints), 'time_from_start': _due(_BRAKES_S)},)}
-        return Message(type=self.context.interface,
-                       data=self.spoilt(good, _now_ns(observation)))
+        return Message(type=self.context.interface, data=self.spoilt(good, _now_ns(observation)))
 
     def _joints(self, observation: Observation) -> dict[str, tuple[float, float]]:
         """Return joint to (position, velocity), empty where it speaks no JointTrajectory."""

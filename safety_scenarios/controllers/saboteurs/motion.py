@@ -350,8 +350,7 @@ class JointsTakeTurns(Moves):
         if not self.kind.has_joints:
             return command
         joint = observation.t_ns // _PULSE_NS % len(command.velocity)
-        return self.with_joints(command, slice(joint, joint + 1),
-                                self.context.robot.max_speed / 2)
+        return self.with_joints(command, slice(joint, joint + 1), self.context.robot.max_speed / 2)
 
 
 class Races(Moves):

@@ -63,8 +63,7 @@ class NeverResumes(AsReference):
 
     def spoil(self, command: Command, observation: Observation) -> Command:
         """Return standstill from the first stop on."""
-        self._stopped = self._stopped or (
-            self._moved_ns is not None and not any(command.velocity))
+        self._stopped = self._stopped or (self._moved_ns is not None and not any(command.velocity))
         return self.at_share(0.0) if self._stopped else command
 
 

@@ -141,8 +141,7 @@ def _at_once(one: _Duty, other: _Duty, is_released: set[int]) -> bool:
         and not {one.index, other.index} & is_released
 
 
-def _gaps(duties: Sequence[_Duty],
-          relations: _Relations) -> Iterator[tuple[_Duty, _Duty, int]]:
+def _gaps(duties: Sequence[_Duty], relations: _Relations) -> Iterator[tuple[_Duty, _Duty, int]]:
     """Yield a demand and a ban, either first, and for how long neither holds in between (ns)."""
     in_order = sorted(duties, key=lambda duty: duty.begin_ns)
     ends: dict[int, int] = {}

@@ -122,8 +122,7 @@ _COLONS = ('says', 'tool', 'signal', 'say', 'publish', 'set', 'expect', 'forbid'
 _TIMED = re.compile(r'(at|after)\s*([-+.\d]|$)')
 
 
-def parse_trigger(text: str, tools: Sequence[str] = (),
-                  agents: Sequence[str] = ()) -> TriggerText:
+def parse_trigger(text: str, tools: Sequence[str] = (), agents: Sequence[str] = ()) -> TriggerText:
     """
     Return what a trigger says.
 

@@ -227,7 +227,6 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     """
     Read one scenario and its bindings; nothing is raised, problems and warnings are the result.
 
-    :param raw: the file's bytes, for the hash
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))
@@ -296,8 +295,7 @@ def _duration_ms(script: Sequence[Line], rules: Sequence[Rule], longest_ms: floa
                if rule.forbid and rule.forbid.for_ns is not None]
     windows += [rule.expect.budget.critical_ms + rule.expect.for_ns / 1e6 for rule in rules
                 if rule.expect and rule.expect.for_ns is not None]
-    return min(MAX_MS, max(_MIN_DURATION_MS,
-                           begin_ms + max([longest_ms, *windows]) + _MARGIN_MS))
+    return min(MAX_MS, max(_MIN_DURATION_MS, begin_ms + max([longest_ms, *windows]) + _MARGIN_MS))
 
 
 def _told_in_full(block: AgentsBody, remarks: Remarks) -> None:

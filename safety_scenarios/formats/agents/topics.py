@@ -33,8 +33,6 @@ def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes]
     Return the bindings beside a scenario file, and their bytes; None when there are none.
 
     What is wrong with them is told as problems of the bindings file; then the bindings are empty.
-
-    :param path: of the scenario file
     """
     stem = os.path.splitext(path)[0]
     found = [stem + suffix for suffix in SUFFIXES if os.path.lexists(stem + suffix)]
@@ -54,8 +52,7 @@ def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes]
             raise OSError(None, f'got {max(os.path.getsize(name), len(raw))} bytes, expected at '
                                 f'most {most}. Make the file smaller')
     except OSError as error:
-        reading.problems.append(
-            Problem(name, None, None, '', f'cannot be read: {error.strerror}'))
+        reading.problems.append(Problem(name, None, None, '', f'cannot be read: {error.strerror}'))
         return None
     document = (JsonDocument if name.endswith('.json') else Document)(name, raw)
     reading.problems += document.problems

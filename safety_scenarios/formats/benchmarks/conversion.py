@@ -167,11 +167,7 @@ def _action_pattern(words: Sequence[str]) -> str:
 
 
 def _continuation(row: Mapping[str, Any]) -> str:
-    """
-    Return the name of the action that would go on in spite of the stop.
-
-    :raises RowError: the row names none, as most families of the benchmark do not
-    """
+    """Return the name of the action that would go on in spite of the stop."""
     roles = at(row, 'tool_manifest.required_tool_roles')
     for one in roles if isinstance(roles, list) else ():
         if isinstance(one, Mapping) and one.get('role') in _GOES_ON:
@@ -183,11 +179,7 @@ def _continuation(row: Mapping[str, Any]) -> str:
 
 
 def _text(value: Any, field: str) -> str:
-    """
-    Return a text that says something.
-
-    :raises RowError: it is none, or too long
-    """
+    """Return a text that says something."""
     if not isinstance(value, str):
         raise RowError(f'{field}: got {type(value).__name__}, expected text')
     text = value.strip()

@@ -75,8 +75,6 @@ def _add(scenarios: Sequence[dict[str, Any]], found: dict[str, dict[str, Any]],
     Take the scenarios of a row that are not there already: a copy would count twice.
 
     Another task whose id is written alike, such as 1/2 and 1-2, gets an id of its own.
-
-    :raises RowError: all of them are
     """
     known = {one['id'] for one in scenarios} & found.keys()
     other = [{**one, 'id': f'{one["id"]}-{_hash_of(one)}'} if one['id'] in known

@@ -35,8 +35,7 @@ MAX_DIGITS = 400
 """More than any float needs; int() takes time by their square."""
 
 _SPACE = re.compile(r'[ \t\n\r]*')
-_STRING = re.compile(
-    r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*)*"')
 _NUMBER = re.compile(r'-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?')
 _WORD = re.compile(r'-?[A-Za-z]+')
 _WORDS = {'true': True, 'false': False, 'null': None}
@@ -162,11 +161,7 @@ class JsonDocument(Document):
         return line, offset - self._lines[line - 1] + 1
 
     def _stop(self, offset: int, expected: str) -> NoReturn:
-        """
-        Refuse the text.
-
-        :raises _Refusal: always
-        """
+        """Refuse the text."""
         got = repr(self._text[offset]) if offset < len(self._text) else 'the end of the file'
         raise _Refusal(self._at(offset), f'not readable as JSON: got {got}, expected {expected}. '
                                          f'Check quotes, commas and brackets here')

@@ -153,8 +153,7 @@ def _advice(wanted: str, got: Any, owner: type[BaseModel] | None, path: Path) ->
     return '. Write the number alone' if any(map(str.isdecimal, got)) else ''
 
 
-def _field(model: type[BaseModel],
-           loc: Path) -> tuple[type[BaseModel] | None, Path, bool]:
+def _field(model: type[BaseModel], loc: Path) -> tuple[type[BaseModel] | None, Path, bool]:
     """
     Return the model that the last step of ``loc`` belongs to, and ``loc`` as the file has it.
 

@@ -299,8 +299,7 @@ def why_none(path: str, refusals: Sequence[Callable[[Any], str | None]]) -> str 
             continue
         if ours(lines[-1]) is None and any(why(lines[-1]) is None for why in refusals):
             return None
-    told = next((told for line in lines
-                 if (told := ours(line) or others(line))), None)
+    told = next((told for line in lines if (told := ours(line) or others(line))), None)
     return told or 'got lines of which none is a scenario, expected one of ARE in each'
 
 

@@ -55,7 +55,6 @@ class Document:
     """
     One YAML document: data (sequences as tuples), positions and what is wrong with its form.
 
-    :param path: file name for messages
     :param raw: the file's bytes, UTF-8
     """
 
@@ -91,8 +90,7 @@ class Document:
         copied._places, copied._keys = dict(first._places), dict(first._keys)
         return copied
 
-    def problem(self, path: Path, message: str, at_key: bool = False,
-                code: str = '') -> Problem:
+    def problem(self, path: Path, message: str, at_key: bool = False, code: str = '') -> Problem:
         """
         Return a problem at a field path; a missing field gets its parent's place.
 

@@ -218,8 +218,7 @@ def _worlds(draws: Mapping[str, Draw]) -> Iterator[dict[str, Any]]:
     looked_at: list[dict[str, Any]] = []
     worlds = [dict(zip(draws, values, strict=True)) for values in islice(product(*ends), _MOST)]
     for base in (dict(zip(draws, values, strict=True)) for values in zip(*ends, strict=True)):
-        worlds += ({**base, name: value} for name, draw in draws.items()
-                   for value in draw.probes)
+        worlds += ({**base, name: value} for name, draw in draws.items() for value in draw.probes)
     for world in worlds:
         if world not in looked_at:
             looked_at.append(world)

@@ -97,8 +97,7 @@ def _is_sent(ros: Mapping[str, Any], resolve: Resolve) -> bool:
 NAME = 'scenario YAML (format 1)'
 MARKS = ('messages', 'latency_budget', 'safety_invariants', 'ros')
 TEXT_CHECKS = ('regex', 'contains', 'not_contains')
-_BLOCKS: dict[str, type[BaseModel]] = {
-    'latency_budget': LatencyBudget, 'constraint': Constraint}
+_BLOCKS: dict[str, type[BaseModel]] = {'latency_budget': LatencyBudget, 'constraint': Constraint}
 _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')
@@ -136,7 +135,6 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     """
     Read one scenario; nothing is raised, every problem and warning is in the result.
 
-    :param raw: the file's bytes, for the hash
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))
@@ -176,11 +174,7 @@ def _known_of(sha256: str, kind: str, resolve: Resolve,
 
 
 def _sha256(raw: bytes, bag: str | None) -> str:
-    """
-    Return the hash of a file; with a bag that of both hashes, one a line.
-
-    :param bag: the hash of the bag that it plays
-    """
+    """Return the hash of a file; with a bag that of both hashes, one a line."""
     own = hashlib.sha256(raw).hexdigest()
     return own if bag is None else hashlib.sha256(f'{own}\n{bag}\n'.encode()).hexdigest()
 

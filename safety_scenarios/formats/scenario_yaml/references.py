@@ -253,8 +253,7 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
         Iterator[Found]:
     nominal_block = ros.get('nominal')
     before = nominal_block.get('stimuli', ()) if isinstance(nominal_block, Mapping) else None
-    all_known = isinstance(before, tuple) and all(
-        getattr(item, 'topic', None) for item in before)
+    all_known = isinstance(before, tuple) and all(getattr(item, 'topic', None) for item in before)
     nominal: dict[str, StimulusPlugin] = {}
     pictured = camera_topics(ros)
     yield from taken(ros, commands, feedback)
@@ -459,8 +458,7 @@ def _confirmed_by(confirmation: Any, at: float) -> Iterator[Found]:
 
 def _mappings(value: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if isinstance(value, tuple):
-        yield from ((index, item) for index, item in enumerate(value)
-                    if isinstance(item, Mapping))
+        yield from ((index, item) for index, item in enumerate(value) if isinstance(item, Mapping))
 
 
 def _plugins(value: Any, kind: type) -> Iterator[tuple[int, Any]]:

@@ -21,8 +21,6 @@ def fixed_text(data: Mapping[str, Any], values: Mapping[str, Any], *, scenario_i
 
     :param data: the original file as plain data
     :param values: of its draws, by name; every draw has one, and none is left in the text
-    :param scenario_id: of the new file
-    :param name: of the new file
     :param comment: lines at the top
     :param onset_ms: when the hazard comes; None: drawn as before
     """

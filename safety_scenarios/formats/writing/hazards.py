@@ -50,11 +50,7 @@ _MOST_M = 8.0
 
 
 def _separation(answers: Answers, other_reach: float) -> Separation:
-    """
-    Return the terms of the separation distance.
-
-    :raises InputError: no person or robot has these numbers
-    """
+    """Return the terms of the separation distance."""
     approach = answers.approach_speed
     try:
         if is_base(answers.robot):
@@ -92,11 +88,7 @@ def _terms(answers: Answers, other_reach: float) -> tuple[Separation, str]:
 
 
 def _far_enough(answers: Answers, terms: Separation) -> tuple[float, Budget]:
-    """
-    Return the free way to the hazard (m) and the budget that it leaves the controller.
-
-    :raises InputError: so near that no controller could stop in time, or too far to be seen
-    """
+    """Return the free way to the hazard (m) and the budget that it leaves the controller."""
     robot = answers.robot
     if robot.stopping is None:
         raise InputError('--stopping: got nothing, expected how the robot stops: the budget is '

@@ -60,8 +60,7 @@ class JointTrajectory(DriverPlugin):
     """rolling only: a trajectory of later lets the one that is executed go on until then."""
     decelerate_on_cancel: float = Field(default=0.0, ge=0, json_schema_extra={'unit': 'rad/s^2'})
     """Deceleration when a goal is cancelled; 0: a step to where it is (always on humble)."""
-    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
-                                  json_schema_extra={'unit': 'Hz'})
+    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000, json_schema_extra={'unit': 'Hz'})
     """How often set-points go to the arm: a jump takes one period."""
 
     interfaces: ClassVar[tuple[str, ...]] = ('trajectory_msgs/msg/JointTrajectory',)

@@ -35,8 +35,7 @@ class _LimitedWheels(DriverPlugin):
     """Limits of each linear axis; left out: none, so that zero is standstill at once."""
     angular: AxisLimits | None = None
     """Limits of ``angular.z``."""
-    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
-                                  json_schema_extra={'unit': 'Hz'})
+    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000, json_schema_extra={'unit': 'Hz'})
     """How often set-points go to the wheels."""
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
@@ -147,8 +146,7 @@ class Ackermann(DriverPlugin):
     kind: Literal['ackermann'] = 'ackermann'
     timeout_s: float = Field(default=1.0, ge=0, le=3600, json_schema_extra={'unit': 's'})
     """``reference_timeout``: the age of a command's stamp at which it stops; 0: never."""
-    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000,
-                                  json_schema_extra={'unit': 'Hz'})
+    update_rate_hz: float = Field(default=100.0, gt=0, le=10_000, json_schema_extra={'unit': 'Hz'})
     """How often set-points go to the wheels."""
 
     interfaces: ClassVar[tuple[str, ...]] = (STAMPED, TWIST)

@@ -23,7 +23,6 @@ def decided_alone(trial: JudgedTrial, findings: Sequence[Finding], gate: LimitNa
 
     What fails by what was commanded before that one came stays.
 
-    :param gate: worst latency class that still passes
     :param again: the findings of another record of the same trial
     """
     from_ns = _mixed_from_ns(trial.record)

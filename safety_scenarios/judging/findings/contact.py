@@ -8,13 +8,7 @@ from functools import partial
 
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.motion.contacts import (
-    Contact,
-    described,
-    limit_of,
-    STANDS,
-    unknown,
-)
+from safety_scenarios.judging.motion.contacts import Contact, described, limit_of, STANDS, unknown
 from safety_scenarios.judging.surrogate_measures import nearest
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict

@@ -7,13 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.result import (
-    Decided,
-    DecidedBy,
-    Finding,
-    Outcome,
-    RuleOutcome,
-)
+from safety_scenarios.scenario.result import Decided, DecidedBy, Finding, Outcome, RuleOutcome
 from safety_scenarios.scenario.verdict import Verdict
 
 _READERS: Mapping[str, DecidedBy] = {
@@ -22,8 +16,7 @@ _READERS: Mapping[str, DecidedBy] = {
 """Kinds of invariants that look at what is said or called, and by what; the others at signals."""
 
 
-def decided(findings: Sequence[Finding], outcome: Outcome | None, *,
-            is_demanded: bool) -> Decided:
+def decided(findings: Sequence[Finding], outcome: Outcome | None, *, is_demanded: bool) -> Decided:
     """
     Return what decided each demand and ban of a trial.
 
@@ -69,11 +62,7 @@ def nothing_demanded(outcome: Outcome) -> Iterator[Finding]:
 
 
 def no_content_checked(trial: JudgedTrial, checked: Sequence[Finding]) -> Iterator[Finding]:
-    """
-    Answers of a chat in time say nothing about their content.
-
-    :param checked: what the invariants found
-    """
+    """Answers of a chat in time say nothing about their content."""
     body = trial.scenario.body
     if isinstance(body, AgentsBody) and body.turns and all(
             found.verdict is None for found in checked):

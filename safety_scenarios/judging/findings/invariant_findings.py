@@ -36,8 +36,7 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
     """
     found, around = [], trial.around_onset
     for invariant in trial.scenario.invariants if plugins is None else plugins:
-        finding = certain(_check(invariant, trial),
-                          [_check(invariant, other) for other in around])
+        finding = certain(_check(invariant, trial), [_check(invariant, other) for other in around])
         if by_load and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
             finding = _by_the_host(finding, trial)
         if finding.kind in _DELAYS and finding.unit == 's':

@@ -88,8 +88,7 @@ def _held(trial: JudgedTrial, latency: Latency, wanted: Confirmation, limit: _Li
           found: Elapsed) -> Finding:
     judged_ns, bound_ns = found.judged_ns, found.uncertainty_ns
     at_ns = latency.onset_steady_ns + found.callback_ns
-    pause = _pause(trial, wanted, latency.onset_steady_ns,
-                   at_ns + round(wanted.hold_ms * 1e6))
+    pause = _pause(trial, wanted, latency.onset_steady_ns, at_ns + round(wanted.hold_ms * 1e6))
     if pause:
         return _robot(verdict=Verdict.INCONCLUSIVE, reason=(
             f'{wanted} was reported {judged_ns / 1e6:.1f} ms after the hazard, but {pause}'))
@@ -125,8 +124,7 @@ def _truly(trial: JudgedTrial, wanted: Confirmation, at_ns: int, until_ns: int) 
     return at_ns
 
 
-def _never(trial: JudgedTrial, latency: Latency, wanted: Confirmation,
-           limit: _Limit) -> Finding:
+def _never(trial: JudgedTrial, latency: Latency, wanted: Confirmation, limit: _Limit) -> Finding:
     """Return what it means that the safe state was not seen to come and to hold."""
     unknown = partial(_robot, verdict=Verdict.INCONCLUSIVE)
     onset_ns = latency.onset_steady_ns
@@ -326,8 +324,7 @@ def rule_latency(trial: JudgedTrial, outcome: Outcome) -> Latency | None:
         return None
     _, one = found
     opened, end = _event_at(trial, one.opened_ns), trial.timeline.mark(END)
-    answer = None if one.latency_ns is None else _event_at(trial,
-                                                           one.opened_ns + one.latency_ns)
+    answer = None if one.latency_ns is None else _event_at(trial, one.opened_ns + one.latency_ns)
     until_ns = end.stamps.steady_ns if end else trial.record.end_ns
     late_ns = 0 if opened is None else trial.record.measuring.late_ns(opened)
     return Latency(

@@ -72,8 +72,7 @@ def _driving(block: AgentsBody, rule: Rule) -> Iterator[Limit]:
             yield Limit(signal=pattern.name, at_least=pattern.value)
 
 
-def _idle(trial: JudgedTrial, block: AgentsBody, limit: Limit,
-          since_ns: int) -> Finding | None:
+def _idle(trial: JudgedTrial, block: AgentsBody, limit: Limit, since_ns: int) -> Finding | None:
     """Return the first time for which the signal says that it drives, and it does not."""
     signal = block.signals[limit.signal]
     track = of_topic(trial.motion, signal.topic)
@@ -367,11 +366,9 @@ def _beside(trial: JudgedTrial, demands: Sequence[Sequence[Limit]], topics: Set[
 
 def _demands(scenario: Scenario) -> Iterator[tuple[Sequence[Limit], bool]]:
     """Yield the limits that demand a standstill, and whether somebody calls it a stop."""
-    stops = [limits for one in scenario.invariants
-             if (limits := one.stops()) is not None]
+    stops = [limits for one in scenario.invariants if (limits := one.stops()) is not None]
     reaction = scenario.body.reaction
-    if reaction is not None and (
-            () in stops or demanded(scenario, reaction.limits) is not None):
+    if reaction is not None and (() in stops or demanded(scenario, reaction.limits) is not None):
         yield reaction.limits, () in stops
     for limits in stops:
         if limits:

@@ -146,8 +146,7 @@ def _shown(reacted: MarginSeries, window: Span, rested: Sequence[Span]) -> Sampl
 def _from_first_motion(moves: MarginSeries, from_ns: int, until_ns: int) -> list[Sample]:
     """Return the samples in force from the first that holds, and none before ``from_ns``."""
     before = moves.before(from_ns)
-    if before is not None and before.holds and moves.first_broken(
-            from_ns, until_ns - 1) is None:
+    if before is not None and before.holds and moves.first_broken(from_ns, until_ns - 1) is None:
         return [before] if from_ns < until_ns else []  # as nearly always; there may be millions
     samples = [*([before] if before is not None else []), *(
         sample for sample in moves.within(from_ns, until_ns) if sample.t_ns < until_ns)]
@@ -264,8 +263,7 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
     until_ns = end.stamps.steady_ns
     rest_ns = longest_rest_ns(trial.motion)
     before = series.before(due_ns - rest_ns)
-    samples = [*([] if before is None else [before]),
-               *series.within(due_ns - rest_ns, until_ns)]
+    samples = [*([] if before is None else [before]), *series.within(due_ns - rest_ns, until_ns)]
     if not samples:
         yield found(Verdict.INCONCLUSIVE, 'no command arrived after the all-clear')
         return
@@ -412,8 +410,7 @@ def _hazard_judged(trial: JudgedTrial, ros: RobotBody, require: Requirement, spe
     if commands_ended(trial, require, spell):
         why = ', because its commands ended'
         if ros.silence.policy != 'stop':  # else it is a stop, as after a hazard
-            return found(Verdict.INCONCLUSIVE,
-                         f'{require} no longer held during the event{why}')
+            return found(Verdict.INCONCLUSIVE, f'{require} no longer held during the event{why}')
         why += ', which stops the robot by ros.silence'
     if trial.signals.margin_series([require]).first_broken(spell.begin_ns, spell.last_ns) is None:
         return found(Verdict.FAIL,

@@ -33,11 +33,7 @@ _finding = partial(Finding, kind='rule', source='rule')
 
 
 def rule_findings(trial: JudgedTrial, outcome: Outcome, gate: LimitName) -> Iterator[Finding]:
-    """
-    Yield a finding for each rule that counts, and one for what nobody may do.
-
-    :param gate: worst latency class that still passes
-    """
+    """Yield a finding for each rule that counts, and one for what nobody may do."""
     block = trial.scenario.body
     assert isinstance(block, AgentsBody)
     if outcome.error:
@@ -59,8 +55,7 @@ def rule_notes(trial: JudgedTrial) -> Iterator[Note]:
                                             f'trial id, and did not count')
 
 
-def _rule_finding(trial: JudgedTrial, rule: Rule, found: RuleOutcome,
-                  gate: LimitName) -> Finding:
+def _rule_finding(trial: JudgedTrial, rule: Rule, found: RuleOutcome, gate: LimitName) -> Finding:
     verdicts = [verdict_of(trial, rule, one, gate) for one in found.obligations]
     verdict = Verdict.worst([found.status.verdict, *verdicts])
     worst = next((one for one, its in zip(found.obligations, verdicts) if its is verdict), None)

@@ -64,7 +64,6 @@ def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | 
     """
     Return findings without a FAIL that a stall may have caused, nor a PASS that hangs on one.
 
-    :param gate: worst latency class that still passes
     :param unanswered_ns: as the function of that name returns it
     :param outcome: of the rules among agents
     """

@@ -11,11 +11,7 @@ from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.feedback import BEFORE_NS, Following, following
-from safety_scenarios.judging.motion.simulated_motion import (
-    before_hazard,
-    is_embedded,
-    own_motion,
-)
+from safety_scenarios.judging.motion.simulated_motion import before_hazard, is_embedded, own_motion
 from safety_scenarios.judging.motion.track import Floats, Track
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Note
 from safety_scenarios.scenario.verdict import Verdict

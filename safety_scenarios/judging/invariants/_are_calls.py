@@ -106,7 +106,6 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
 
     :param expected: each behind what it depends on
     :param done: in order of time; calls that failed, or change nothing, are not in it
-    :param tools: name to tool
     """
     matching = _Matching(expected, done, tools, terms)
     for turn in range(matching.count):

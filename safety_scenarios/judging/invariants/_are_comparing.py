@@ -79,7 +79,6 @@ def same(check: str, got: Any, wanted: Any, user: str = '') -> bool | None:
     """
     Return whether a value is what was expected.
 
-    :param check: name of the comparison
     :param user: a name that may be among those who are invited, or not
     :return: None where nobody here can tell
     """

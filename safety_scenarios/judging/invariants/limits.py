@@ -196,8 +196,7 @@ class Bound(InvariantPlugin, Limit):
             return 0.0
         return _LEAST_CHANGE * robot.max_speed
 
-    def _deviation(self, name: str, most: float, margin: float, unit: str,
-                   t_ns: int) -> Deviation:
+    def _deviation(self, name: str, most: float, margin: float, unit: str, t_ns: int) -> Deviation:
         return (0.0 if -_ROUNDING * most <= margin < 0 else margin, unit,
                 f'{name} of {self.signal} <= {most:g}', t_ns)
 

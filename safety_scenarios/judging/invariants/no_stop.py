@@ -67,8 +67,7 @@ class NoSpuriousStop(InvariantPlugin):
         known = [sample.margin for sample in samples if sample.margin is not None]
         worst, unit = min(known, default=None), trial.scenario.body.signals[self.signal].unit
         at_ms = (longest_at - window[0]) / 1e6
-        if worst is not None and worst < 0 and (not self.for_ms
-                                                or longest_ns > self.for_ms * 1e6):
+        if worst is not None and worst < 0 and (not self.for_ms or longest_ns > self.for_ms * 1e6):
             return self.finding(
                 Verdict.FAIL, f'below {self.at_least:g} {unit} for '
                 f'{apart(longest_ns / 1e6, self.for_ms, ".0f")} ms from {at_ms:.0f} ms on, '

@@ -211,8 +211,7 @@ def _moments(trial: JudgedTrial, speeds: Known, distances: Known, window: tuple[
         return []
     terms, robot = declared
     commanded, near = _Series.of(speeds), _Series.of(distances)
-    edges = numpy.unique(numpy.concatenate(
-        (window, braking, commanded.times_ns, near.times_ns)))
+    edges = numpy.unique(numpy.concatenate((window, braking, commanded.times_ns, near.times_ns)))
     edges = edges[(edges >= window[0]) & (edges <= window[1])]
     from_ns, to_ns = edges[:-1], edges[1:]
     place = commanded.place(from_ns)
@@ -259,8 +258,7 @@ def _nearest(distances: _Series, from_ns: Times, to_ns: Times, closing: float | 
     coming = approach_speed if closing is None else closing
     between = math.inf if closing is None \
         else (distance + then - closing * (until_ns - since_ns) / 1e9) / 2
-    return numpy.where(until_ns == since_ns,
-                       distance - coming * (to_ns - since_ns) / 1e9, between)
+    return numpy.where(until_ns == since_ns, distance - coming * (to_ns - since_ns) / 1e9, between)
 
 
 def _travelled(speeds: Sequence[float], spans_ns: Sequence[int], terms: Terms,

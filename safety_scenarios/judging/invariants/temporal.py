@@ -196,8 +196,7 @@ class Temporal(InvariantPlugin):
                  (trial.timeline.mark(ALL_CLEAR), -math.inf))
         return [(event.stamps.steady_ns, value) for event, value in marks if event is not None]
 
-    def _trace(self, trial: JudgedTrial, nominal_ns: int,
-               sampled: Mapping[str, Sampled]) -> Trace:
+    def _trace(self, trial: JudgedTrial, nominal_ns: int, sampled: Mapping[str, Sampled]) -> Trace:
         """Resample from when all signals have a value, but from onset at the latest."""
         begin_ns = max([nominal_ns, *(stamps[0] for stamps, _ in sampled.values() if stamps)])
         if trial.timeline.onset is not None:
@@ -257,8 +256,7 @@ class Temporal(InvariantPlugin):
             if name in signals:
                 units.add(signals[name].unit)
             else:
-                units.add('1' if name == HAZARD else
-                          _TRUTH_UNITS.get(name.rpartition('.')[2], ''))
+                units.add('1' if name == HAZARD else _TRUTH_UNITS.get(name.rpartition('.')[2], ''))
         return units.pop() if len(units) == 1 else ''
 
     def _at_ms(self, trial: JudgedTrial, found: Evaluation, decision: Decision) -> float | None:

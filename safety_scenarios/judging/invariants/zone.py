@@ -142,8 +142,7 @@ class Zone(InvariantPlugin):
         return list(zip(times.tolist(), (x * cos + y * sin).tolist(),
                         (y * cos - x * sin).tolist(), strict=True))
 
-    def _places(self, trial: JudgedTrial,
-                window: tuple[int, int]) -> tuple[list[Place], str]:
+    def _places(self, trial: JudgedTrial, window: tuple[int, int]) -> tuple[list[Place], str]:
         """Return where the robot was or would be, and what tells it."""
         if self.x is not None:
             return list(self._measured(trial, window)), f'measured by {self.x} and {self.y}'

@@ -67,13 +67,11 @@ class Clocks:
         self._record = record
         self._measuring = record.measuring
         ticks = record.of_kind('clock')
-        self._tick_system = [event.stamps.received_ns or event.stamps.system_ns
-                             for event in ticks]
+        self._tick_system = [event.stamps.received_ns or event.stamps.system_ns for event in ticks]
         self._tick_steady = [event.stamps.steady_ns for event in ticks]
         self._tick_ros = [event.stamps.ros_ns for event in ticks]
         self._tick_real = [_real_ns(event) for event in ticks]
-        steps = [later - earlier for earlier, later in pairwise(self._tick_ros)
-                 if later > earlier]
+        steps = [later - earlier for earlier, later in pairwise(self._tick_ros) if later > earlier]
         self._usual_tick_ns = median(steps) if steps else 0.0
         self.step_ns = _step(record)
         self.rtf = _rtf(self._tick_real, self._tick_ros)

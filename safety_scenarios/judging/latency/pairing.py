@@ -31,11 +31,7 @@ _MISSED_PERIODS = 1.5
 
 
 class LatencyResult:
-    """
-    The latencies from the onset of one trial.
-
-    :param motion: of the trial
-    """
+    """The latencies from the onset of one trial."""
 
     def __init__(self, motion: Motion) -> None:
         self._motion = motion
@@ -118,8 +114,7 @@ def _late(motion: Motion) -> int:
 class _Reaction:
     """Looks for the reaction of one record."""
 
-    def __init__(self, motion: Motion, clocks: Clocks, onset: Instant,
-                 until_ns: int) -> None:
+    def __init__(self, motion: Motion, clocks: Clocks, onset: Instant, until_ns: int) -> None:
         self._motion = motion
         self._clocks = clocks
         self._onset = onset
@@ -194,8 +189,7 @@ def _message_of(motion: Motion, condition: Condition, t_ns: int) -> Event:
     return max((one for one in taken if one[0] <= t_ns), key=itemgetter(0))[1]
 
 
-def _stop(motion: Motion, onset: Instant, event: Event | None,
-          until_ns: int) -> StopPath | None:
+def _stop(motion: Motion, onset: Instant, event: Event | None, until_ns: int) -> StopPath | None:
     """Return when the robot stood after a reaction as a world tells, else when it would stand."""
     reaction = motion.scenario.body.reaction
     still = motion.standstill(reaction.limits) if reaction else None
@@ -205,8 +199,7 @@ def _stop(motion: Motion, onset: Instant, event: Event | None,
         resting = rest(track, onset.steady_ns, until_ns)
         return None if resting is None else _path(
             track, resting.at_ns - onset.steady_ns, resting.way)
-    return predicted_stop(motion, event.name, (onset.steady_ns, until_ns),
-                          event.stamps.steady_ns)
+    return predicted_stop(motion, event.name, (onset.steady_ns, until_ns), event.stamps.steady_ns)
 
 
 def predicted_stop(motion: Motion, topic: str, window: tuple[int, int],

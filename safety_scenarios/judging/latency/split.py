@@ -154,7 +154,6 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     """
     Return the parts of a reaction; None where nothing tells when the command was decided.
 
-    :param command: that is the reaction
     :param reaction: the latency, which the parts before the command sum up to
     """
     record = motion.record
@@ -202,8 +201,7 @@ def observations(motion: Motion, onset: Instant, until_ns: int) -> Sequence[int]
     record = motion.record
     listens = record.measuring.listens
     topics = {event.name for event in record.index.hazards}
-    sensed = [event for event in record.of_kind('sensed')
-              if not listens or event.name in listens]
+    sensed = [event for event in record.of_kind('sensed') if not listens or event.name in listens]
     named = [event for event in sensed if event.name in topics]
     published = [event for event in record.index.hazards if event.kind == 'stimulus'
                  and event.message is not None and (not listens or event.name in listens)]

@@ -198,7 +198,6 @@ def _waited_ns(event: Event, usual: tuple[int, int], own: Stalls,
     held up was not here earlier.
 
     :param usual: how long messages of its topic take until they are read, and until they arrive
-    :param own: stalls of the evaluator
     :return: on the way, and from its arrival on
     """
     stamps = event.stamps
@@ -216,11 +215,7 @@ def _waited_ns(event: Event, usual: tuple[int, int], own: Stalls,
 
 
 def _earlier(event: Event, by_ns: int, on_way_ns: int) -> Event:
-    """
-    Return a message with the stamps of an earlier moment.
-
-    :param on_way_ns: how much earlier it would have arrived
-    """
+    """Return a message with the stamps of an earlier moment."""
     stamps = event.stamps
     arrived_ns = None if stamps.received_ns is None else min(
         stamps.received_ns - on_way_ns, stamps.system_ns - by_ns)

@@ -176,11 +176,7 @@ class LanguageModelJudge:
             worker.shutdown(wait=False)
 
     def _exchange(self, client: openai.OpenAI, question: Question) -> Any:
-        """
-        Send one request, and return the JSON of the reply.
-
-        :raises ValueError: it has none
-        """
+        """Send one request, and return the JSON of the reply."""
         create: Any = client.chat.completions.with_streaming_response.create
         body = ReplyBody()
         with create(model=self._server.model, messages=messages(question), temperature=0,
@@ -191,8 +187,7 @@ class LanguageModelJudge:
         return json.loads(body.data)
 
     def _client(self) -> openai.OpenAI:
-        return language_models.client(self._server.base_url, self._key,
-                                      self._server.timeout_s)
+        return language_models.client(self._server.base_url, self._key, self._server.timeout_s)
 
     def _cache_key(self, question: Question) -> str:
         """
@@ -200,17 +195,12 @@ class LanguageModelJudge:
 
         The server's address is in it: two servers may call two models by one name.
         """
-        asked = [self._server.model, self._address, SCHEMA, messages(question),
-                 question.sha256]
+        asked = [self._server.model, self._address, SCHEMA, messages(question), question.sha256]
         return hashlib.sha256(json.dumps(asked).encode('ascii')).hexdigest()
 
 
 def _read(document: Any) -> dict[str, Any]:
-    """
-    Return the parts of a judgement that the server's answer gives.
-
-    :raises _NoOpinionError: it gives none
-    """
+    """Return the parts of a judgement that the server's answer gives."""
     text = _text_of(document)
     try:
         reply = _Reply.model_validate(read_json(text))
@@ -224,11 +214,7 @@ def _read(document: Any) -> dict[str, Any]:
 
 
 def _text_of(document: Any) -> str:
-    """
-    Return the text of a reply that is whole.
-
-    :raises _NoOpinionError: there is none
-    """
+    """Return the text of a reply that is whole."""
     try:
         completion = completion_of(document)
     except FaultyReplyError as error:

@@ -46,8 +46,7 @@ class Braking:
 def deceleration(scenario: Scenario) -> float | None:
     """Return how hard the robot brakes as it declares (m/s^2, of an arm rad/s^2), if it does."""
     robot, terms = scenario.body.robot, scenario.body.separation
-    return None if robot is None else robot.deceleration(
-        terms.metres_per_unit if terms else 1.0)
+    return None if robot is None else robot.deceleration(terms.metres_per_unit if terms else 1.0)
 
 
 def braking(track: Track, commands: Times, rate: float, from_ns: int,
@@ -59,7 +58,6 @@ def braking(track: Track, commands: Times, rate: float, from_ns: int,
     speed in force when it came, at the declared deceleration, until the limits hold.
 
     :param commands: when they count (steady ns)
-    :param rate: the declared deceleration
     :param held_ns: steady time from which the limits hold
     :return: None where it is no braking: then the command at ``held_ns`` is the first one
     """
@@ -112,7 +110,6 @@ def braked_until(series: MarginSeries, track: Track, commands: Times, rate: floa
 
     A robot that brakes by then at its declared deceleration is given the time that this takes.
 
-    :param series: how the limits hold
     :param commands: when they count (steady ns)
     :param rate: the declared deceleration
     :param window: when the limits should hold, and the end of what is looked at (steady ns)

@@ -189,8 +189,6 @@ class WorldContacts:
     The robot among the things of a world: how fast it is, whether it is pushed, what it touches.
 
     :param world: what is told of it; None: nothing is
-    :param model: what the robot declares of itself
-    :param tracks: what it was commanded
     :param end_ns: of the observation (steady)
     """
 
@@ -262,8 +260,7 @@ class WorldContacts:
             return lambda times_ns: numpy.full(len(times_ns), numpy.nan)
         rates = [numpy.abs(robot.column(key)) for key in sorted(robot.keys)
                  if key.startswith(_RATE) or key == 'tool.speed']
-        if {'vx', 'vy', 'wz'} & robot.keys and (
-                rates or model is None or kind_of(model).drives):
+        if {'vx', 'vy', 'wz'} & robot.keys and (rates or model is None or kind_of(model).drives):
             told = robot.column('radius')
             known = told[~numpy.isnan(told)]
             farthest = float(known[0]) if len(known) else model.footprint if model else FOOTPRINT

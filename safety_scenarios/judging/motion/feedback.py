@@ -163,8 +163,6 @@ def measured(timeline: Timeline, signals: Signals, tracks: Sequence[Track]) -> F
     It must reach from the beginning to the end without a gap, and must have followed what was
     commanded before the hazard: a report that is frozen at zero tells nothing. What the harness
     itself worked out from the commands is no better than the prediction from them.
-
-    :param tracks: what was commanded
     """
     body = signals.record.trial.scenario.body
     onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)

@@ -33,12 +33,7 @@ _Distances = Sequence[tuple[int, float | None]]
 
 
 class Motion:
-    """
-    The motion of one trial, each part of it computed when it is first asked for.
-
-    :param timeline: of the trial
-    :param signals: of its record
-    """
+    """The motion of one trial, each part of it computed when it is first asked for."""
 
     def __init__(self, timeline: Timeline, signals: Signals) -> None:
         self.timeline = timeline

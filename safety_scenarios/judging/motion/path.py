@@ -37,8 +37,7 @@ class Course:
     """Rad; 0 where it began."""
 
 
-def course(motion: Motion, track: Track, from_ns: int, to_ns: int,
-           slowed: bool = True) -> Course:
+def course(motion: Motion, track: Track, from_ns: int, to_ns: int, slowed: bool = True) -> Course:
     """
     Return where a base would be, by what it is told from a time on.
 

@@ -39,7 +39,6 @@ class Signals:
     """
     The signals of one record, each read once.
 
-    :param record: of the trial
     :param takes_all: read also what a driver rejects that was not declared: another takes it
     """
 

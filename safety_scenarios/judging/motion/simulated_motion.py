@@ -16,13 +16,7 @@ from safety_scenarios.scenario.blocks.separation import Separation
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import NOMINAL, ONSET
-from safety_scenarios.trial.world_truth import (
-    Entity,
-    LONGEST_GAP_NS,
-    ROBOT,
-    Times,
-    World,
-)
+from safety_scenarios.trial.world_truth import Entity, LONGEST_GAP_NS, ROBOT, Times, World
 
 SOURCE = 'according to the simulator'
 _OURS = 'mujoco'
@@ -37,8 +31,6 @@ def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Se
 
     While something touches the robot, and until it has come to rest from a push, its motion is
     not its own: then what it was commanded counts.
-
-    :param whole: the motion as it is told
     """
     world = contacts.world
     known = None if whole is None else _known(whole)
@@ -77,8 +69,7 @@ def is_embedded(timeline: Timeline) -> bool:
     return timeline.record.measuring.world == _OURS
 
 
-def before_hazard(timeline: Timeline, contacts: WorldContacts,
-                  whole: Track) -> Following | None:
+def before_hazard(timeline: Timeline, contacts: WorldContacts, whole: Track) -> Following | None:
     """Return how the robot followed its commands right before the hazard; None: no command."""
     onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
     if onset is None or begin is None or contacts.world is None:
@@ -174,8 +165,7 @@ def rest(track: Track, from_ns: int, to_ns: int, still: float = STANDS) -> Rest 
     """
     times, speeds = track.times_ns, track.fastest
     first, last = int(times.searchsorted(from_ns)), int(times.searchsorted(to_ns, side='right'))
-    if first > 0 and float(speeds[first - 1]) <= still and not (
-            speeds[first:last] > MOVES).any():
+    if first > 0 and float(speeds[first - 1]) <= still and not (speeds[first:last] > MOVES).any():
         return None
     slow = speeds <= still
     for place in range(first, last):
@@ -228,8 +218,6 @@ def true_speeds(terms: Separation, rate: float, told: Sequence[Track],
 
     What the commands account for: the fastest within the last ``other_time``, and from there on
     down at the declared deceleration.
-
-    :param rate: the declared deceleration
     """
     for track in told if commanded else ():
         true = toward(track, terms)

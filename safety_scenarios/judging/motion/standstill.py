@@ -103,7 +103,6 @@ def series_of(signals: Signals, tracks: Sequence[Track], limits: Sequence[Limit]
     What a driver of joints executes counts instead of the numbers in its commands: a trajectory
     that ends at rest carries some. Otherwise both count.
 
-    :param tracks: what is commanded
     :param still: the standstill that they demand
     :raises LookupError: the commands have no such field
     """

@@ -31,8 +31,7 @@ _ALIKE = 2.0
 Floats = NDArray[numpy.float64]
 
 
-def joint_speeds(events: Sequence[Event],
-                 joints: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
+def joint_speeds(events: Sequence[Event], joints: Sequence[str]) -> tuple[tuple[str, ...], Floats]:
     """
     Return joints, and their speeds from each of some JointState commands on (rad/s).
 
@@ -320,11 +319,7 @@ def _executed(execution: Execution, topic: str, robot: RobotModel) -> Track:
 
 def _as_commanded(signals: Signals, topic: str, robot: RobotModel,
                   read: AxisSignals) -> Track | None:
-    """
-    Return the numbers in the commands as motion, where no driver is declared.
-
-    :raises LookupError: a command lacks one
-    """
+    """Return the numbers in the commands as motion, where no driver is declared."""
     axes = read.axes
     if read.names_joints:
         events = signals.counting(topic)
@@ -352,8 +347,7 @@ def speeds_along(signals: Signals, read: AxisSignals) -> tuple[NDArray[numpy.int
     return columns[0].times, numpy.abs(velocity) if read.axes == JOINTS else velocity
 
 
-def _as_far_as_known(signals: Signals, topic: str, robot: RobotModel,
-                     read: AxisSignals) -> Track:
+def _as_far_as_known(signals: Signals, topic: str, robot: RobotModel, read: AxisSignals) -> Track:
     """Return the same of commands of which some lack a field: what those ask for is unknown."""
     events = signals.counting(topic)
     along = read.signals if read.is_whole else (None,) * len(read.axes)

@@ -38,7 +38,6 @@ class RunningBound:
     """
     Bounds the share of trials that do not pass; those that came out alike do not narrow it.
 
-    :param link: over which they are run
     :param now_s: steady time
     """
 
@@ -176,7 +175,6 @@ class Bar(Pace):
 
     :param screen: the console on which everything else is printed, too
     :param now_s: steady time
-    :param link: over which the trials are run
     """
 
     def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic,

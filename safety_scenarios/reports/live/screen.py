@@ -52,12 +52,10 @@ class LiveScreen(Output):
     """
     Draws the current trial, the latencies so far, and the last findings.
 
-    :param screen: a terminal
     :param now_s: steady time
     """
 
-    def __init__(self, screen: Console,
-                 now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, screen: Console, now_s: Callable[[], float] = time.monotonic) -> None:
         self._screen, self._now_s = screen, now_s
         self._began_s = 0.0
         self._heading = 'The campaign begins'
@@ -175,8 +173,7 @@ class LiveScreen(Output):
     def _last(self, most: int) -> RenderableType:
         table = Table(box=SIMPLE, show_header=False, expand=True, padding=(0, 1))
         for verdict, line in reversed(list(self._findings)[-most:]):
-            table.add_row(Text(verdict.value, style=_STYLES[verdict]),
-                          Text(line, overflow='fold'))
+            table.add_row(Text(verdict.value, style=_STYLES[verdict]), Text(line, overflow='fold'))
         return Panel(table if self._findings else Text('every trial passed so far'),
                      title='last findings, the newest first')
 

@@ -61,8 +61,7 @@ def shapes_of(picture: Picture) -> Iterator[Shape]:
     radius = picture.footprint
     yield Shape('robot', 0, 'cylinder', 0.0, 0.0, _ROBOT_HEIGHT / 2,
                 (2 * radius, 2 * radius, _ROBOT_HEIGHT), COLOURS[picture.verdict])
-    yield Shape('heading', 0, 'arrow', 0.0, 0.0, _ROBOT_HEIGHT,
-                (radius + 0.3, 0.06, 0.06), _TEXT)
+    yield Shape('heading', 0, 'arrow', 0.0, 0.0, _ROBOT_HEIGHT, (radius + 0.3, 0.06, 0.06), _TEXT)
     bodies = [body for body in picture.frame.bodies if not body.is_scenery][:_MOST_BODIES]
     for number, body in enumerate(bodies):
         yield _body(number, body, picture.frame.robot)

@@ -118,11 +118,7 @@ def _withheld(summary: CampaignSummary, trials: Sequence[TrialResult],
 
 def _share(summary: CampaignSummary, trials: Sequence[TrialResult],
            differing: Sequence[TrialResult]) -> Estimate | None:
-    """
-    Return the share of failures: with its upper bound alone where there was none.
-
-    :param differing: of those that came out alike the first
-    """
+    """Return the share of failures: with its upper bound alone where there was none."""
     early = [row for row in summary.scenarios if row.stopped_early is not None]
     if early:
         if len(differing) < len(trials):

@@ -44,8 +44,7 @@ class Judged:
 
     def as_tables(self) -> Campaign:
         """Return what the rows of the tables are made of."""
-        return Campaign(self.name, self.found.summary.link,
-                        [trial.after for trial in self.found])
+        return Campaign(self.name, self.found.summary.link, [trial.after for trial in self.found])
 
 
 def judged(folders: Sequence[Path]) -> Sequence[Judged]:
@@ -55,8 +54,7 @@ def judged(folders: Sequence[Path]) -> Sequence[Judged]:
     :raises InputError: a folder that is none, or the same one twice
     """
     names = names_of(folders)
-    return [Judged(folder, name, rejudge(folder))
-            for folder, name in zip(folders, names)]
+    return [Judged(folder, name, rejudge(folder)) for folder, name in zip(folders, names)]
 
 
 def export(campaigns: Sequence[Judged], formats: Sequence[Format], tables: Sequence[Table],
@@ -145,11 +143,7 @@ Files = Iterator[tuple[str, Write]]
 
 
 def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
-    """
-    Return what makes the files of a format.
-
-    :raises MissingDependencyError: it needs an extra
-    """
+    """Return what makes the files of a format."""
     if how == 'csv':
         return _csv
     if how == 'parquet':

@@ -59,7 +59,6 @@ def log_text(folder: Path, name: str, found: Rejudging) -> str:
     """
     Return the log of a campaign that was judged again.
 
-    :param found: of this folder
     :raises TraceError: the record of a trial cannot be read again
     """
     trials = [one for one in found if not one.after.warmup]
@@ -235,8 +234,7 @@ def conversation(record: TrialRecord) -> Iterator[dict[str, Any]]:
         if event.kind not in _SAID:
             continue
         number += 1
-        is_own = event.kind == 'response' or (
-            event.agent == sut and event.kind != 'tool_result')
+        is_own = event.kind == 'response' or (event.agent == sut and event.kind != 'tool_result')
         yield {'id': f'{record.trial.trial_id}-{number}',
                'role': 'assistant' if is_own else 'user', 'content': _words(event, is_own)}
 

@@ -294,8 +294,7 @@ def _write_meta(folder: Path, dataset: Dataset, features: Mapping[str, Any],
         'splits': {'train': f'0:{len(done.rows)}'}, 'data_path': DATA,
         'video_path': VIDEO if has_films else None, 'features': features})
     (folder / 'README.md').write_text(_card(dataset, done), encoding='utf-8')
-    _write_json(folder / STATS, {name: statistics(values)
-                                 for name, values in done.values.items()})
+    _write_json(folder / STATS, {name: statistics(values) for name, values in done.values.items()})
 
 
 def _tasks(tasks: Mapping[str, int]) -> Any:

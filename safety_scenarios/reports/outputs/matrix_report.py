@@ -81,8 +81,7 @@ def report_matrix(folder: Path, output: Path, *, again: bool = True,
     require()
     found, sources = read_summary(folder, again=again)
     matrix, folders = arm_folders(folder)
-    films = [with_films(source, arm, output)
-             for source, arm in zip(sources, folders, strict=True)]
+    films = [with_films(source, arm, output) for source, arm in zip(sources, folders, strict=True)]
     _write(matrix, folders, films, found, output, answer)
     return [f'{source.name}: {text}' for source in sources for text in source.trust.flaws]
 

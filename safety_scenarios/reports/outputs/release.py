@@ -124,15 +124,13 @@ def _sarif_results(facts: _Facts) -> Iterator[dict[str, Any]]:
     """
     found: dict[tuple[str, str], list[tuple[TrialResult, str]]] = {}
     for result in facts.results:
-        failed = {one.check: one.reason for one in result.findings
-                  if one.verdict is Verdict.FAIL}
+        failed = {one.check: one.reason for one in result.findings if one.verdict is Verdict.FAIL}
         if result.verdict is Verdict.FAIL:
             for check, reason in (failed or {'verdict': result.reason}).items():
                 found.setdefault((result.scenario_id, _rule_of(check)), []).append(
                     (result, reason))
         elif not result.is_decided:
-            found.setdefault((result.scenario_id, _UNDECIDED), []).append(
-                (result, result.reason))
+            found.setdefault((result.scenario_id, _UNDECIDED), []).append((result, result.reason))
     trials = {name: sum(one.scenario_id == name for one in facts.results)
               for name in {one.scenario_id for one in facts.results}}
     for (scenario, check), some in sorted(found.items()):

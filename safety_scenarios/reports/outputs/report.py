@@ -378,8 +378,7 @@ def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]
             if 'about' in found:
                 known[str(found['scenario_id'])] = found['about']
             else:
-                views[str(found['trial_id'])] = zlib.compress(
-                    compact(found['view']).encode(), 1)
+                views[str(found['trial_id'])] = zlib.compress(compact(found['view']).encode(), 1)
         except (ValueError, KeyError, TypeError):
             continue
     return views, known

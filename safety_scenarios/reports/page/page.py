@@ -40,10 +40,10 @@ _PICTURES = 0x2400
 """Where Unicode has a picture of each control character of ASCII."""
 
 
-def visible(text: str, longest: int = LONGEST) -> str:
+def visible(text: str) -> str:
     """Return a text in which every character can be seen, and which ends before it is a book."""
-    cut = text if len(text) <= longest else \
-        f'{text[:longest]}... ({len(text)} characters; the record has all of them)'
+    cut = text if len(text) <= LONGEST else \
+        f'{text[:LONGEST]}... ({len(text)} characters; the record has all of them)'
     return _UNSEEN.sub(lambda found: _sign(found[0]), cut)
 
 

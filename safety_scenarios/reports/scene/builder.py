@@ -24,14 +24,7 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import WorldBlock
 from safety_scenarios.scenario.world.body import Body as DescribedBody
-from safety_scenarios.scenario.world.footprint import (
-    beside,
-    box,
-    disc,
-    Footprint,
-    gap,
-    Placed,
-)
+from safety_scenarios.scenario.world.footprint import beside, box, disc, Footprint, gap, Placed
 from safety_scenarios.trial.trial import ALL_CLEAR, ONSET, Trial
 from safety_scenarios.trial.world_truth import DISTANCE, GAP, OTHER_ROBOT, PERSON, ROBOT
 

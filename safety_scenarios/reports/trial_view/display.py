@@ -88,7 +88,6 @@ def corners(values: Sequence[float | None], times: Sequence[float], near: float,
     Return places between which straight lines lose no dip and no peak, the highest ones first.
 
     :param near: how far from a line a value may be
-    :param most: places
     """
     known = [place for place, value in enumerate(values) if value is not None]
     if not known:

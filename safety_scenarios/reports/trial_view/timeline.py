@@ -172,8 +172,7 @@ _SINGLE = 3
 
 def zero_of(timeline: Timeline) -> int:
     """Return the steady time that everything is told from: the onset, or else the beginning."""
-    first = timeline.onset or timeline.mark(NOMINAL) or next(
-        iter(timeline.record.events), None)
+    first = timeline.onset or timeline.mark(NOMINAL) or next(iter(timeline.record.events), None)
     return 0 if first is None else first.stamps.steady_ns
 
 
@@ -223,8 +222,7 @@ def _what(events: Sequence[Event]) -> str:
     return f'{text}, distance {known[0]:.2f} to {known[-1]:.2f} m' if known else text
 
 
-def _spans(timeline: Timeline, events: Sequence[Event],
-           zero_ns: int) -> Sequence[Sequence[int]]:
+def _spans(timeline: Timeline, events: Sequence[Event], zero_ns: int) -> Sequence[Sequence[int]]:
     """Return begin and end of each stretch without a pause; of what lasts, to its phase's end."""
     times = [event.stamps.steady_ns for event in events]
     clear = timeline.mark(ALL_CLEAR)
@@ -258,8 +256,7 @@ def commands(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, A
             max(0, len(told) - _SIGNALS))
 
 
-def _signal(signals: Signals, name: str, signal: Signal,
-            zero_ns: int) -> dict[str, Any] | None:
+def _signal(signals: Signals, name: str, signal: Signal, zero_ns: int) -> dict[str, Any] | None:
     try:
         [column] = signals.columns([signal])
     except LookupError:  # a field that the messages lack is a finding of whoever reads it

@@ -276,11 +276,7 @@ def _bodies(scene: Scene, frames: Sequence[Frame]) -> tuple[Sequence[Mapping[str
 
 
 def _path(name: str, found: Sequence[Body | None], onset: int) -> Mapping[str, Any]:
-    """
-    Return where a body was; it looks as it did from the onset on, whatever was there before.
-
-    :param onset: index of the first moment of the hazard
-    """
+    """Return where a body was; it looks as it did from the onset on, whatever was there before."""
     seen = [body for body in found[onset:] if body is not None] \
         or [body for body in found if body is not None]
     looks = Counter((body.kind, body.label) for body in seen) or Counter([('thing', '')])

@@ -314,11 +314,7 @@ def _topics(hil: HilSettings) -> Mapping[str, tuple[str, float]]:
 @contextmanager
 def hardware(plan: LinkPlan, context: Context, measuring: Node,
              folder: Path) -> Iterator[Hardware]:
-    """
-    Listen and watch while the block lasts.
-
-    :param folder: of the campaign, for the run log
-    """
+    """Listen and watch while the block lasts."""
     log = RunLog(folder)
     node = Node(f'{plan.ros.node_name}_interlocks', context=context,
                 enable_rosout=False, start_parameter_services=False)

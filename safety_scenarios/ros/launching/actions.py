@@ -136,8 +136,7 @@ def _around() -> Iterator[LaunchDescriptionEntity]:
         frame = frame.f_back
 
 
-def ending_with(evaluator: Action,
-                why: Callable[[int], str] = why_failed) -> Sequence[Action]:
+def ending_with(evaluator: Action, why: Callable[[int], str] = why_failed) -> Sequence[Action]:
     """
     Return actions that end launch when the evaluator ends, with an error unless it returned 0.
 
@@ -195,8 +194,6 @@ def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str
     ``ros2 launch`` would kill it 5 s after SIGTERM; it may write down a campaign that is ended.
     The time before SIGTERM stays at 5 s: until then the campaign goes on where nobody else has
     sent it SIGINT, as a terminal does.
-
-    :param more: parameters
     """
     given = file.given(context.launch_configurations)
     parameters = {name: ParameterValue(text, value_type=str)
@@ -289,11 +286,7 @@ def _started(context: LaunchContext) -> Sequence[Action]:
 
 
 def _refuse_without_bridge() -> None:
-    """
-    Say before anything is started that there is no bridge.
-
-    :raises SettingsError: the package is not installed
-    """
+    """Say before anything is started that there is no bridge."""
     try:
         get_package_prefix(_BRIDGE)
     except PackageNotFoundError:

@@ -57,7 +57,6 @@ class LaunchFile:
     """
     One launch file: its arguments, and which settings they are.
 
-    :param file: its name
     :param model: the settings of its node
     :param short: argument to the dotted name of its setting
     :param more: other arguments, as ``DeclareLaunchArgument`` takes them
@@ -226,11 +225,7 @@ def _argument(name: str, known: FieldInfo, fixed: str | None) -> dict[str, Any]:
 
 
 def _words(text: str) -> list[str]:
-    """
-    Return the ``NAME=VALUE`` of argument ``set``.
-
-    :raises SettingsError: a quote is not closed, or a word is no NAME=VALUE
-    """
+    """Return the ``NAME=VALUE`` of argument ``set``."""
     where = 'launch argument set:'
     try:
         words = shlex.split(text)
@@ -332,8 +327,7 @@ def why_ended(code: int) -> str:
             f'input; 3: something could not be determined)')
 
 
-_LAUNCHED = {name: dotted for name, dotted in SHORT_NAMES.items()
-             if name not in ('jobs', 'shard')}
+_LAUNCHED = {name: dotted for name, dotted in SHORT_NAMES.items() if name not in ('jobs', 'shard')}
 """Short names that are arguments: one evaluator node runs one trial at a time."""
 EVAL = LaunchFile(
     'eval.launch.py', RunSettings,

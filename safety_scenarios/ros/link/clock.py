@@ -5,14 +5,12 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-import os
 import secrets
 import time
 from typing import Any, Literal
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.utilities import get_rmw_implementation_identifier
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementError
 from safety_scenarios.judging.latency.network import clock_offset
@@ -20,6 +18,7 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import header_stamp_ns, interface_class
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
+from safety_scenarios.ros.middleware import is_fast_dds, keeps_to_host
 from safety_scenarios.ros.spinning import Spin, spinning
 from safety_scenarios.scenario.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
 
@@ -132,11 +131,6 @@ class RosClock:
         self._ros_ns = ros_ns
 
 
-_WIDER = ('ROS_STATIC_PEERS', 'ROS_DISCOVERY_SERVER', 'FASTRTPS_DEFAULT_PROFILES_FILE',
-          'FASTDDS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI')
-"""What may reach other hosts all the same."""
-_LIMITED = ('fastrtps', 'cyclonedds')
-"""Middleware that keeps to this host where ROS_AUTOMATIC_DISCOVERY_RANGE says so."""
 Hosts = Literal['auto', 'one', 'two']
 
 
@@ -144,22 +138,18 @@ def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None,
     """
     Return whether the publishers are on this host, and why; None if that cannot be known.
 
-    Fast DDS writes a 16-bit id of the host into octets 2 and 3 of every endpoint's GUID. Where it
-    does, that tells, and not how far discovery was meant to go.
+    Where ids of endpoints name the host, they decide, and not how far discovery was meant to go.
 
     :param own: an endpoint of the evaluator, as the graph shows it
     :param others: the controller's publishers, as the graph shows them
     """
     if declared != 'auto':
         return declared == 'one', f'declared: {declared}'
-    middleware = get_rmw_implementation_identifier()
-    if others and own is not None and 'fastrtps' in middleware:
+    if others and own is not None and is_fast_dds():
         if are_beside(others, [own]):
             return True, 'the endpoints carry the same host id'
         return False, 'the endpoints carry different host ids'
-    if HAS_MESSAGE_INFO and os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE') == 'LOCALHOST' \
-            and any(name in middleware for name in _LIMITED) \
-            and not any(os.environ.get(name) for name in _WIDER):  # Humble does not know it
+    if HAS_MESSAGE_INFO and keeps_to_host():  # Humble does not know the variable
         return True, 'discovery is limited to this host'
     if not others:
         return None, 'no subscriber is connected'
@@ -169,7 +159,7 @@ def one_host(declared: Hosts, own: Any, others: list[Any]) -> tuple[bool | None,
 def are_beside(some: Iterable[Any], others: Iterable[Any]) -> bool:
     """Return whether endpoints are on the host of others; True where the middleware hides that."""
     hosts = {bytes(one.endpoint_gid[:4]) for one in (*some, *others)}
-    return len(hosts) <= 1 or 'fastrtps' not in get_rmw_implementation_identifier()
+    return len(hosts) <= 1 or not is_fast_dds()
 
 
 _WANTED = 40

@@ -23,8 +23,6 @@ class Commanders:
     """
     The publishers of the topics on which one alone is judged.
 
-    :param node: of the harness
-    :param graph: as that node sees it
     :param children: processes of ours; what they start in their sessions is theirs
     """
 

@@ -41,8 +41,7 @@ class Diagnostics:
             self._publisher.publish(message)
         return bool(changed)
 
-    def status(self, name: str, level: Level, message: str,
-               **values: Any) -> DiagnosticStatus:
+    def status(self, name: str, level: Level, message: str, **values: Any) -> DiagnosticStatus:
         """Return one status; what is None is left out."""
         return DiagnosticStatus(
             name=f'{self._node_name}: {name}', level=bytes([level]), message=message[:_LONGEST],

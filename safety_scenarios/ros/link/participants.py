@@ -4,8 +4,11 @@
 """What live agents say and call, heard by the evaluator: stamped, read, answered, enqueued."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from hashlib import blake2b
 import json
+import secrets
 import threading
 import time
 from typing import Any
@@ -19,7 +22,6 @@ from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.inbox import Inbox, with_info
-from safety_scenarios.ros.link.trial_tokens import token_of, trial_id_of
 from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import (
@@ -36,6 +38,38 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.measuring import TRIAL
 from safety_scenarios.trial.link import Gate, leave_at_once
 from std_msgs.msg import String
+
+_KEY = secrets.token_bytes(32)
+_SIZE = 8
+
+
+@lru_cache(maxsize=100_000)
+def token_of(trial_id: str) -> str:
+    """Return what a trial is called on the wire; empty for none."""
+    return blake2b(trial_id.encode(), key=_KEY, digest_size=_SIZE).hexdigest() if trial_id else ''
+
+
+def trial_id_of(token: str | None, current: str, trials: Collection[str]) -> str | None:
+    """
+    Return the id of the trial that a token stands for; any other text as it is.
+
+    :param current: id of the trial that runs, which is looked at first
+    :param trials: ids of all trials that may be meant
+    """
+    if token and token == token_of(current):
+        return current
+    return next((one for one in trials if token_of(one) == token), token)
+
+
+def with_token(prompt: Any) -> Any:
+    """Return the text of a prompt's envelope with the token of its trial; another as it is."""
+    try:
+        envelope = json.loads(prompt)
+        return json.dumps({**envelope, 'trial_id': token_of(envelope['trial_id'])},
+                          ensure_ascii=False)
+    except (ValueError, KeyError, TypeError):
+        return prompt
+
 
 TOOLS = f'{AGENTS}/tools'
 _AGAIN_NS = 10_000_000
@@ -175,9 +209,6 @@ class Participants:
         Record a call; return whether it was allowed, its result, and how long that takes (ns).
 
         No result yet of what a world behind the link answers.
-
-        :param reason: why it is refused, whatever it calls
-        :raises ValueError: its arguments cannot be recorded
         """
         calls = self._called[call.name]
         result = result_of(self._block, agent.id, call.name, call.trial_id, calls)
@@ -292,11 +323,7 @@ def _service_class() -> Any:
 
 
 def _read_request(text: str, name: str) -> Envelope:
-    """
-    Return the call that a request to a tool's service makes.
-
-    :raises ValueError: it is none
-    """
+    """Return the call that a request to a tool's service makes."""
     if len(text) > MAX_ENVELOPE:
         raise ValueError(f'got {len(text)} characters, expected at most {MAX_ENVELOPE}')
     data = json.loads(text)

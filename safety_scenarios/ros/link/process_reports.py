@@ -58,12 +58,7 @@ def report_event(arrived: Arrival, one_host: bool) -> Event | None:
 
 
 class DecisionReporter:
-    """
-    Publishes when a controller decided on its commands.
-
-    :param node: through which
-    :param topic: of the commands
-    """
+    """Publishes when a controller decided on its commands."""
 
     def __init__(self, node: Node, topic: str) -> None:
         self._publisher = node.create_publisher(String, DECISIONS, qos.conversation())

@@ -4,10 +4,7 @@
 """
 In which process an endpoint of the ROS graph is, whatever its node is called.
 
-The middleware gives each endpoint an id that no node can choose. With DDS its first 12 octets are
-those of the participant. With Fast DDS octets 2 and 3 are of the host, 4 and 5 are the low half of
-the process id, and 6 and 7 are drawn when the process starts. Where the ids do not show that much,
-the name of the node decides.
+Where the ids of endpoints do not show that much, the name of the node decides; see ``middleware``.
 """
 
 from collections.abc import Sequence
@@ -20,18 +17,21 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.utilities import get_rmw_implementation_identifier
+from safety_scenarios.ros.middleware import (
+    HOST,
+    is_dds,
+    is_fast_dds,
+    PARTICIPANT,
+    PID,
+    PROCESS,
+)
 from std_msgs.msg import Empty
 
-_PARTICIPANT, _PROCESS = 12, 8
-"""Leading octets that all endpoints of one participant, of one process, have in common."""
-_HOST, _PID = slice(2, 4), slice(4, 6)
 _PID_BITS = 0xFFFF
 _POLL_S, _PATIENCE_S = 0.005, 2.0
 UNNAMED = '_NODE_NAME_UNKNOWN_'
 _MARK = '/_endpoint_'
 """Tools do not list topics with such a name; what follows is drawn, and means nothing."""
-_DDS = ('fastrtps', 'cyclonedds', 'connext', 'gurum')
 
 
 class Processes:
@@ -39,22 +39,19 @@ class Processes:
     Tells the endpoints of this evaluator from those of others.
 
     :ivar names: of the nodes that the evaluator has
-
-    :param node: of the evaluator
     """
 
     def __init__(self, node: Node) -> None:
-        middleware = get_rmw_implementation_identifier()
         name = node.get_fully_qualified_name()
         self.names = frozenset((name, f'{name}_clock', f'{name}_interlocks'))
-        self._tells_process = 'fastrtps' in middleware
-        self._own = _gid_of(node) if any(name in middleware for name in _DDS) else None
+        self._tells_process = is_fast_dds()
+        self._own = _gid_of(node) if is_dds() else None
 
     def is_own(self, info: Any) -> bool:
         """Return whether an endpoint is of a node of the evaluator: by participant and name."""
         if self._own is None:
             return full_node_name(info) in self.names
-        return bytes(info.endpoint_gid)[:_PARTICIPANT] == self._own[:_PARTICIPANT] and (
+        return bytes(info.endpoint_gid)[:PARTICIPANT] == self._own[:PARTICIPANT] and (
             info.node_name == UNNAMED or full_node_name(info) in self.names)
 
     def is_own_process(self, info: Any) -> bool:
@@ -68,7 +65,7 @@ class Processes:
 
     def key_of(self, gid: bytes) -> bytes:
         """Return the same of an id."""
-        return gid[:_PROCESS if self._tells_process else _PARTICIPANT]
+        return gid[:PROCESS if self._tells_process else PARTICIPANT]
 
     def is_of(self, info: Any, pids: Sequence[int]) -> bool | None:
         """
@@ -79,7 +76,7 @@ class Processes:
         if self._own is None or not self._tells_process:
             return None
         gid = bytes(info.endpoint_gid)
-        if gid[_HOST] != self._own[_HOST]:
+        if gid[HOST] != self._own[HOST]:
             return False
         low = _pid(gid)
         return low in {pid & _PID_BITS for pid in pids} or any(
@@ -90,14 +87,14 @@ class Processes:
         if self._own is None or not self._tells_process:
             return False
         gid = bytes(info.endpoint_gid)
-        return gid[_HOST] == self._own[_HOST] and not _running(_pid(gid))
+        return gid[HOST] == self._own[HOST] and not _running(_pid(gid))
 
     def is_running(self, info: Any) -> bool:
         """Return whether an endpoint is known to be of a process that runs on this host."""
         if self._own is None or not self._tells_process:
             return False
         gid = bytes(info.endpoint_gid)
-        return gid[_HOST] == self._own[_HOST] and bool(_running(_pid(gid)))
+        return gid[HOST] == self._own[HOST] and bool(_running(_pid(gid)))
 
     def place(self, info: Any) -> str:
         """Return node, process and host of an endpoint, as a message names them."""
@@ -105,7 +102,7 @@ class Processes:
         if self._own is None or not self._tells_process:
             return name
         gid = bytes(info.endpoint_gid)
-        if gid[_HOST] != self._own[_HOST]:
+        if gid[HOST] != self._own[HOST]:
             return f'{name} (on another host)'
         found = list(_running(_pid(gid)))
         if len(found) == 1:
@@ -119,7 +116,7 @@ def full_node_name(info: Any) -> str:
 
 
 def _pid(gid: bytes) -> int:
-    return int.from_bytes(gid[_PID], 'little')
+    return int.from_bytes(gid[PID], 'little')
 
 
 def _running(low: int) -> dict[int, int]:

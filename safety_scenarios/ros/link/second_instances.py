@@ -47,8 +47,6 @@ class SecondInstances:
     """
     Looks for them in the graph.
 
-    :param node: of this evaluator
-    :param graph: as that node sees it
     :param domain: in which one may be; None: nothing is looked for, as in a calibration, whose
         topics are its own
     """

@@ -104,8 +104,6 @@ class Wiring:
     """
     Watches all other outputs of the controller.
 
-    :param node: of the harness
-    :param graph: as that node sees it
     :param callback: topic to the callback of its subscription
     :param declared: topics, services and actions that the controller may use without being judged
     :param is_external: the controller is no process of ours

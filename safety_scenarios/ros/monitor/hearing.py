@@ -44,7 +44,6 @@ class SilentNode(Node):
     It has neither /rosout nor /parameter_events, and no parameter services. What is left is what
     the middleware itself sends so that others discover it.
 
-    :param name: of the node
     :param context: in which domain, and with which remapping rules
     :param hears_clock: it has ROS time for others, and no arguments. All others may say
         ``use_sim_time`` and leave /clock alone, which at 1 kHz would delay what they hear
@@ -57,8 +56,7 @@ class SilentNode(Node):
                          parameter_overrides=[
                              Parameter('start_type_description_service', value=False)])
 
-    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any,
-                            **named: Any) -> Any:
+    def create_subscription(self, msg_type: Any, topic: str, *arguments: Any, **named: Any) -> Any:
         """Make a subscription, but none to /clock unless that is what this node is for."""
         if topic == CLOCK_TOPIC and not self._hears_clock:
             return None
@@ -78,8 +76,7 @@ class SilentNode(Node):
                                    f'was asked for {interface}')
         return super().create_publisher(msg_type, topic, *arguments, **named)
 
-    def create_service(self, srv_type: Any, srv_name: str, *arguments: Any,
-                       **named: Any) -> Any:
+    def create_service(self, srv_type: Any, srv_name: str, *arguments: Any, **named: Any) -> Any:
         """
         Refuse.
 

@@ -59,8 +59,6 @@ class Monitoring:
     """
     One run of a monitor.
 
-    :param scenario: the monitor file
-    :param hearing: what has arrived
     :param clock: ROS time
     :param diagnostics: take what is to be told
     :param kept: takes the records of findings

@@ -18,11 +18,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 from safety_scenarios import registry
 from safety_scenarios.campaign.remaps import refuse_rules
-from safety_scenarios.controllers.adapters import (
-    has_threads,
-    make_controller,
-    parameter_model,
-)
+from safety_scenarios.controllers.adapters import has_threads, make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
 from safety_scenarios.ros.calibration import Responder
@@ -114,11 +110,11 @@ class ControllerNode(Node):
 
         :raises SettingsError: with the name that was expected
         """
-        space, name = self.get_namespace(), self.get_name()
         known = names_of(ControllerSettings) | set(overrides(self))
-        refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', _NAME, known)
+        refuse_foreign(arguments, self.get_fully_qualified_name(), _NAME, known)
         if not self.settings.exit_with_stdin:
-            refuse_rules(topic_rules(arguments, name), self._topics(), space)
+            refuse_rules(topic_rules(arguments, self.get_name()), self._topics(),
+                         self.get_namespace())
 
     def _topics(self) -> Iterator[str]:
         yield from (PROBE, ANSWER, STALLS)
@@ -188,8 +184,7 @@ class ControllerNode(Node):
             if self.turns is not None and self.turns.takes_turns and topic != STATIC:
                 self.turns.put(topic, stamp_ns, plain)
             else:
-                self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns,
-                                message=plain)
+                self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns, message=plain)
         return receive
 
     def take_turn(self, turn: Turn) -> None:

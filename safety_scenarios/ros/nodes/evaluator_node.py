@@ -111,7 +111,6 @@ class Evaluator(WithoutClock, LifecycleNode):
 
     :ivar work: takes what the main thread has to run; None: the process shall end
 
-    :param arguments: of the process
     :param settings: of the one campaign that it runs by itself; None: parameters say what to run,
         and transitions when
     """
@@ -418,7 +417,7 @@ def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_n
     :raises SettingsError: a parameter is wrong or unknown, or something misses this node
     """
     name, space = node.get_name(), node.get_namespace()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', first_name,
+    refuse_foreign(arguments, node.get_fully_qualified_name(), first_name,
                    names_of(EvaluatorSettings))
     given = overrides(node)
     of_node: dict[str, Any] = {} if space == '/' else {'namespace': space.lstrip('/')}
@@ -441,8 +440,7 @@ def _of_the_controller(controller: str) -> dict[str, str]:
         known = plan_controller(RunSettings(controller=controller)).facts.known
     except InputError:  # said later
         return {}
-    return {name: f'It is one of the controller {controller}: set {WHERE}{name}'
-            for name in known}
+    return {name: f'It is one of the controller {controller}: set {WHERE}{name}' for name in known}
 
 
 if __name__ == '__main__':

@@ -36,8 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _drive(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
     node = JointDriveNode(context=context)
-    space, name = node.get_namespace(), node.get_name()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
+    refuse_foreign(arguments, node.get_fully_qualified_name(), NAME,
                    names_of(JointDriveSettings) | set(overrides(node)))
     if node.settings.exit_with_stdin:
         end_with_parent(ended)

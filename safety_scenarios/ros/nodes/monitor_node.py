@@ -126,11 +126,7 @@ def _watch(arguments: Sequence[str], ended: threading.Event) -> int:
 
 
 def _named_by_profile(arguments: Sequence[str]) -> Sequence[str]:
-    """
-    Return the ROS arguments that name topics as the profile of the robot does.
-
-    :raises InputError: the profile cannot be read
-    """
+    """Return the ROS arguments that name topics as the profile of the robot does."""
     with ros_context(arguments, None) as context:
         node = SilentNode(NAME, context)
         try:
@@ -147,7 +143,7 @@ def _named_by_profile(arguments: Sequence[str]) -> Sequence[str]:
 
 def _settings(node: SilentNode, arguments: Sequence[str]) -> MonitorSettings:
     name, space = node.get_name(), node.get_namespace()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME, names_of(MonitorSettings))
+    refuse_foreign(arguments, node.get_fully_qualified_name(), NAME, names_of(MonitorSettings))
     settings = read_settings(
         node, MonitorSettings, namespace=space.lstrip('/'), node_name=name,
         use_sim_time=bool(node.get_parameter('use_sim_time').value))
@@ -182,11 +178,7 @@ def monitor_file(settings: MonitorSettings) -> Scenario:
 
 
 def _refuse_short(scenario: Scenario, settings: MonitorSettings) -> None:
-    """
-    Refuse a window in which an invariant could never be decided.
-
-    :raises SettingsError: names the invariant, and how long the window has to be
-    """
+    """Refuse a window in which an invariant could never be decided."""
     for plugin in scenario.invariants:
         reach_s = plugin.reach_s(scenario)
         if reach_s is not None and reach_s >= settings.window_s:
@@ -214,11 +206,7 @@ def refuse_rules(rules: Sequence[str], scenario: Scenario, namespace: str) -> No
 
 
 def _refuse_diagnostics(node: SilentNode, hearing: Hearing) -> None:
-    """
-    Refuse to publish on a topic that is watched, whatever was remapped.
-
-    :raises SettingsError: names it
-    """
+    """Refuse to publish on a topic that is watched, whatever was remapped."""
     own = node.resolve_topic_name(DIAGNOSTICS)
     for topic, name in hearing.names.items():
         if name == own:

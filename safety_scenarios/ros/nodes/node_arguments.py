@@ -156,8 +156,7 @@ def _whose(rule: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else ('', rule)
 
 
-def _refuse_sections(path: Path, full_name: str, first_name: str,
-                     known: Collection[str]) -> None:
+def _refuse_sections(path: Path, full_name: str, first_name: str, known: Collection[str]) -> None:
     try:
         data = yaml.safe_load(path.read_text(encoding='utf-8'))
     except (OSError, ValueError, yaml.YAMLError):

@@ -22,13 +22,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from safety_scenarios.controllers.adapters import parameter_model
-from safety_scenarios.errors import (
-    ControllerError,
-    described,
-    InputError,
-    refused,
-    SettingsError,
-)
+from safety_scenarios.errors import ControllerError, described, InputError, refused, SettingsError
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.link.stall_reports import stalls_reported
 from safety_scenarios.ros.measuring_node import WithoutClock
@@ -127,11 +121,7 @@ class PolicyControl(ControllerNode):
 
 
 class PolicyNode(WithoutClock, LifecycleNode):
-    """
-    Loads the policy when configured, and commands while it is active.
-
-    :param arguments: of the process
-    """
+    """Loads the policy when configured, and commands while it is active."""
 
     def __init__(self, context: Context, arguments: Sequence[str]) -> None:
         super().__init__(NAME, context=context)
@@ -238,14 +228,9 @@ class PolicyNode(WithoutClock, LifecycleNode):
         self._close()
 
     def _read(self) -> tuple[PolicyNodeSettings, Profile, ControllerSettings]:
-        """
-        Return what the parameters ask for, the profile, and what the controller is told.
-
-        :raises InputError: a parameter is wrong or unknown, or a file cannot be read
-        """
-        name, space = self.get_name(), self.get_namespace()
+        """Return what the parameters ask for, the profile, and what the controller is told."""
         known = names_of(PolicyNodeSettings) | set(overrides(self))
-        refuse_foreign(self._arguments, f'{space.rstrip("/")}/{name}', NAME, known)
+        refuse_foreign(self._arguments, self.get_fully_qualified_name(), NAME, known)
         settings = read_settings(self, PolicyNodeSettings, read_only=False)
         if not is_policy(settings.model):
             raise SettingsError(f'parameter model: got {settings.model!r}, expected a policy, '
@@ -272,11 +257,7 @@ class PolicyNode(WithoutClock, LifecycleNode):
         return profile.use_sim_time if given is None else bool(given)
 
     def _opened(self, told: ControllerSettings, profile: Profile) -> PolicyControl:
-        """
-        Return the node that reads and commands, with its thread.
-
-        :raises InputError: policy, contract and robot do not fit
-        """
+        """Return the node that reads and commands, with its thread."""
         space, name = self.get_namespace(), self.get_name()
         names = RosNames(profile.namespace if space == '/' else space,
                          (*topic_rules(self._arguments, name), *profile.remap),
@@ -319,11 +300,7 @@ class PolicyNode(WithoutClock, LifecycleNode):
         self._ticking = None
 
     def _rest(self) -> None:
-        """
-        Wait until the thread of the last activation has ended: one thread uses the model.
-
-        :raises ControllerError: it has not, because its decision takes too long
-        """
+        """Wait until the thread of the last activation has ended: one thread uses the model."""
         if self._latest is None:
             return
         self._latest.join(_REST_S)
@@ -350,7 +327,6 @@ def _robot(settings: PolicyNodeSettings, profile: Profile, kind: str) -> RobotMo
     Return the robot of the profile with what the parameters change of it.
 
     :param kind: of the contract, if neither says one
-    :raises SettingsError: something of the robot is not known
     """
     values = {'kind': settings.robot.kind or profile.robot.kind or kind,
               **profile.robot.values, **settings.robot.values}

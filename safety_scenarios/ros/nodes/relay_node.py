@@ -30,8 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _carry(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
     node = RelayNode(context=context)
-    space, name = node.get_namespace(), node.get_name()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
+    refuse_foreign(arguments, node.get_fully_qualified_name(), NAME,
                    names_of(RelaySettings) | set(overrides(node)))
     if node.settings.exit_with_stdin:
         end_with_parent(ended)

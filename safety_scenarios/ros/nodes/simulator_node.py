@@ -44,8 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _simulate(arguments: Sequence[str], context: Context, ended: threading.Event) -> int:
     node = SimulatorNode(context=context)
-    space, name = node.get_namespace(), node.get_name()
-    refuse_foreign(arguments, f'{space.rstrip("/")}/{name}', NAME,
+    refuse_foreign(arguments, node.get_fully_qualified_name(), NAME,
                    names_of(SimulatorSettings) | set(overrides(node)))
     seal = seal_of_parent() if node.settings.sealed else OPEN
     if node.settings.exit_with_stdin:

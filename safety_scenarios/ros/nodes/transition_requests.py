@@ -38,7 +38,6 @@ class TransitionRequests:
     """
     Receives the requests of one node.
 
-    :param node: answers them
     :param stop: is called at once for a request to stop, also for one that is not valid in the
         state of the node, and again when the turn of the request has come
     """
@@ -143,11 +142,7 @@ def _named(request: ChangeState.Request) -> str:
 
 
 class _ServiceExecutor(SingleThreadedExecutor):
-    """
-    Runs the callback of one service of a node whose other callbacks another executor runs.
-
-    :param node: has the service
-    """
+    """Runs the callback of one service of a node whose other callbacks another executor runs."""
 
     def __init__(self, node: LifecycleNode, service: Any) -> None:
         super().__init__(context=node.context)

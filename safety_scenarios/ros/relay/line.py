@@ -35,7 +35,6 @@ class Misreader:
     """
     Sensors of one topic, as the embedded world has them wrong: by the same formulas.
 
-    :param seed: of what is drawn
     :raises MeasurementError: nothing is known of such sensors
     """
 

@@ -54,7 +54,6 @@ class RelayNode(Node):
     """
     The node.
 
-    :param options: of the node
     :raises SettingsError: a parameter that it does not have, or not like this
     """
 
@@ -142,7 +141,7 @@ class Relay:
 
     def _look(self) -> None:
         """Connect what has appeared, and say what is not as it should be."""
-        own = self._full_name
+        own = self._node.get_fully_qualified_name()
         for target, line in self._lines.items():
             found = self._node.get_publishers_info_by_topic(line.source)
             types = sorted({info.topic_type for info in found})
@@ -163,10 +162,6 @@ class Relay:
                           f'expected the relay alone: its hearers get both. Remap the other, or ' \
                           f'choose another target'
             self._say(line, problem or line.problem)
-
-    @property
-    def _full_name(self) -> str:
-        return f'{self._node.get_namespace().rstrip("/")}/{self._node.get_name()}'
 
     def _say(self, line: Line, problem: str) -> None:
         before = self._said.get(line.target, '')
@@ -210,7 +205,7 @@ class Relay:
         answer = request if isinstance(request, RelayAnswer) else self._done(request)
         if answer is None:
             return
-        said = as_json(answer.model_copy(update={'relay': self._full_name}))
+        said = as_json(answer.model_copy(update={'relay': self._node.get_fully_qualified_name()}))
         while len(self._answered) >= _REMEMBERED:
             del self._answered[next(iter(self._answered))]
         if answer.id:

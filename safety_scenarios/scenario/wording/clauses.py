@@ -120,8 +120,7 @@ class _Reader:
             sentence.first:min(sentence.last, sentence.first + 2)]]
         return len(words) == 2 and words[0] in _WHO and words[1] in _ASKS
 
-    def _opened(self, kind: str, words: tuple[str, ...], at: int,
-                number: int) -> Iterator[Scope]:
+    def _opened(self, kind: str, words: tuple[str, ...], at: int, number: int) -> Iterator[Scope]:
         sentence, after = self._sentences[number], at + len(words)
         if kind == 'NOT_SO':
             yield from self._negated(words, at, number)

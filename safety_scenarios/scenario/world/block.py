@@ -108,8 +108,7 @@ class Pose(Noun):
 
     x: float = Field(default=0.0, ge=-_FAR, le=_FAR, json_schema_extra=_METRES)
     y: float = Field(default=0.0, ge=-_FAR, le=_FAR, json_schema_extra=_METRES)
-    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
-                           json_schema_extra={'unit': 'rad'})
+    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
     """0 along x, positive to the left (rad)."""
 
 
@@ -157,8 +156,7 @@ class Box(Noun):
     """Its middle (m)."""
     size: tuple[Length, Length, Length]
     """Length, width and height (m)."""
-    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi,
-                           json_schema_extra={'unit': 'rad'})
+    heading: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
     mass: float = Field(default=0.0, ge=0, le=10_000, json_schema_extra={'unit': 'kg'})
     """0: it is fixed to the floor (kg)."""
 

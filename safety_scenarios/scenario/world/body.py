@@ -139,5 +139,4 @@ class Body:
         if self.to_face:
             return distance + self.depth, self.left, 0.0
         bearing = math.atan2(self.left, self.ahead)
-        return (distance * math.cos(bearing), distance * math.sin(bearing),
-                bearing + math.pi)
+        return (distance * math.cos(bearing), distance * math.sin(bearing), bearing + math.pi)

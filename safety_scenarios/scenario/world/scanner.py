@@ -160,6 +160,5 @@ def _named(value: Any) -> Any:
     return value
 
 
-ScannerField = Annotated[
-    Scanner, BeforeValidator(_named, json_schema_input_type=Scanner | Layout)]
+ScannerField = Annotated[Scanner, BeforeValidator(_named, json_schema_input_type=Scanner | Layout)]
 """A scanner in a file: its numbers, or the name of a layout."""

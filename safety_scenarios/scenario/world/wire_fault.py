@@ -58,8 +58,7 @@ class WireParameters(Noun):
     """Of jitter: each message arrives later by something between nothing and this (ms)."""
     copies: int | None = Field(default=None, ge=1, le=100)
     """Of duplicate: how often a message comes again."""
-    most_hz: float | None = Field(default=None, gt=0, le=10_000,
-                                  json_schema_extra={'unit': 'Hz'})
+    most_hz: float | None = Field(default=None, gt=0, le=10_000, json_schema_extra={'unit': 'Hz'})
     """Of throttle: no more messages a second than these."""
     sigma: float | None = Field(default=None, gt=0)
     """Of noise: standard deviation, in the unit of what is measured."""

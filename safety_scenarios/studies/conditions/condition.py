@@ -70,8 +70,7 @@ class Part:
     """Where this end is, as far as the trials tell (95 %)."""
     high_between: tuple[float, float] | None = None
 
-    def with_end(self, end: str, cut: float,
-                 between: tuple[float, float] | None = None) -> 'Part':
+    def with_end(self, end: str, cut: float, between: tuple[float, float] | None = None) -> 'Part':
         """Return the part with another end, ``low`` or ``high``."""
         if end == 'low':
             return replace(self, low=cut, low_between=between)
@@ -197,8 +196,7 @@ class _Level:
                          (int(outcomes[~meets].sum()), int((~meets).sum())), p,
                          tuple(int(place) for place in numpy.flatnonzero(meets)))
 
-    def _by_permutation(self, ratio: float, alpha: float,
-                        chance: numpy.random.Generator) -> float:
+    def _by_permutation(self, ratio: float, alpha: float, chance: numpy.random.Generator) -> float:
         """Return the p-value of a largest ratio, and note how many outcomes are needed."""
         largest = self._by_chance(_PERMUTATIONS, chance)
         p = _share(largest, ratio)

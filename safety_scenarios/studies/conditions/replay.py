@@ -112,7 +112,6 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     """
     Run a trial of a campaign again.
 
-    :param folder: of the campaign
     :param name: a number in the list of ``show``, the trial's id or the beginning of one,
         ``SCENARIO:INDEX``, or the id of a scenario for its first trial
     :param changes: ``NAME=VALUE`` of what was drawn
@@ -178,11 +177,7 @@ class _Origin(Observer):
             'moved': {one.name: {'before': one.before, 'after': one.after} for one in moved}}
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """
-        Write the file.
-
-        :raises TraceError: the disk is full, or the folder is gone
-        """
+        """Write the file."""
         if beginning.folder is not None:
             write_whole(beginning.folder / REPLAY, json.dumps(self._told, indent=2))
 

@@ -119,8 +119,7 @@ def read_matrix(path: Path) -> tuple[MatrixFile, Document]:
             ('sha256',), f'got {matrix.sha256[:12]}..., expected {matrix.digest[:12]}... of its '
                          f'content: it was changed since the matrix was run. For a new '
                          f'matrix take sha256 and each at out')))
-    problems = [document.problem(place, str(error), True)
-                for place, error in _misplaced(matrix)]
+    problems = [document.problem(place, str(error), True) for place, error in _misplaced(matrix)]
     if problems:
         raise InputError('\n'.join(map(str, problems)))
     return matrix, document

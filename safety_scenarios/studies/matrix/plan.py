@@ -19,7 +19,6 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.portable_names import portable
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.dotted_names import flat
-from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.studies.matrix.arms import Arm
 from safety_scenarios.studies.matrix.file import freeze, is_label, MatrixFile, MAY_DIFFER, Order
@@ -112,14 +111,12 @@ class MatrixPlan:
         return self.arms[0].plan
 
 
-def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path,
-                scenarios: Sequence[Scenario] | None = None) -> MatrixPlan:
+def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path) -> MatrixPlan:
     """
     Work out what each arm does, or refuse it with every reason at once.
 
     :param matrix: with every arm written out
     :param folder: of the matrix; each arm has its own below it, where it may have been cut off
-    :param scenarios: to run instead of those that the settings name
     :raises InputError: an arm cannot be run, two are equal, or their trials are not the same
     """
     first = arms[0].settings
@@ -131,8 +128,7 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path,
         raise SettingsError(f'shard: got {first.shard} with several arms, expected none: parts of '
                             f'a matrix cannot be put together. Use more processes with jobs, or '
                             f'run each arm by itself')
-    if scenarios is None:
-        scenarios = load_scenarios(first.scenarios, first.regex).scenarios
+    scenarios = load_scenarios(first.scenarios, first.regex).scenarios
     errors: list[InputError] = []
     planned: list[PlannedArm] = []
     for arm in arms:

@@ -161,11 +161,7 @@ def _begin(plan: MatrixPlan) -> Mapping[str, ArmDone]:
 
 
 def _resume(plan: MatrixPlan) -> Mapping[str, ArmDone]:
-    """
-    Return the arms that have ended; take out what one left that had not really begun.
-
-    :raises SettingsError: another matrix was run in the folder, or every arm has ended
-    """
+    """Return the arms that have ended; take out what one left that had not really begun."""
     known, _ = read_matrix(plan.folder / FILE)
     if known.sha256 != plan.matrix.sha256:
         raise SettingsError(f'{plan.folder}: was run with another matrix (SHA-256 '
@@ -187,11 +183,7 @@ def _resume(plan: MatrixPlan) -> Mapping[str, ArmDone]:
 
 
 def _clear(folder: Path) -> None:
-    """
-    Take out the empty files of an arm that was killed before its first trial.
-
-    :raises SettingsError: there is more
-    """
+    """Take out the empty files of an arm that was killed before its first trial."""
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         if path.is_dir() or (path.name != f'{SETTINGS}.part' and path.stat().st_size):
             raise SettingsError(f'{path}: got a folder with results and without {SETTINGS}, '

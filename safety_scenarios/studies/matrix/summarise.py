@@ -45,8 +45,7 @@ def summarise(matrix: MatrixFile, arms: Mapping[str, ArmDone]) -> MatrixSummary:
     :param matrix: as it is frozen
     :param arms: by name, in the order of the matrix
     """
-    counting = {name: [one for one in arm.results if not one.warmup]
-                for name, arm in arms.items()}
+    counting = {name: [one for one in arm.results if not one.warmup] for name, arm in arms.items()}
     link = next(iter(arms.values())).summary.link
     flipped = flips(counting)
     return MatrixSummary(

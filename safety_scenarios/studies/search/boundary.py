@@ -77,7 +77,6 @@ def map_boundary(fails: Failing, sizes: tuple[int, int], trials: int, seed: int,
     :param fails: runs trials
     :param sizes: of the two axes: how many values a choice has, in equal parts of the side; 0
         for a range
-    :param trials: to run
     :param seed: of where they are
     :param cells: of each range
     :param snap: to where trials can be; a cell that holds none of it stays unknown

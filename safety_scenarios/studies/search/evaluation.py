@@ -104,8 +104,6 @@ class Trials(AbstractContextManager['Trials']):
     :ivar scenario: as it is on the robot of the settings
 
     :param settings: how a campaign of one trial of it would be run
-    :param scenario: one of a file
-    :param space: of the scenario
     :param log: of trials that were run before
     :param controller: the controller itself, if no plug-in has the name in the settings
     :raises InputError: the settings cannot be carried out

@@ -121,8 +121,6 @@ def different_failures(space: Space, evaluate: Evaluate, history: History,
 
     Two failures are the same where they share a failing check, and a world half way between them
     fails too.
-
-    :param seed_of: as in the search
     """
     seed = 0
 

@@ -40,8 +40,7 @@ def _factors(one: Matrix, other: Matrix, sizes: NDArray[numpy.intp], shape: Matr
     away = math.sqrt(5.0) * apart / scale
     decay = numpy.exp(-away)
     weight = scale * (apart > 0)
-    factors = numpy.where(is_range, (1.0 + away + away * away / 3.0) * decay,
-                          numpy.exp(-weight))
+    factors = numpy.where(is_range, (1.0 + away + away * away / 3.0) * decay, numpy.exp(-weight))
     slopes = numpy.where(is_range, away * away * (1.0 + away) / 3.0 * decay, -weight * factors)
     return factors, slopes
 
@@ -112,8 +111,7 @@ class GaussianProcess:
         weights = inverse @ self._targets
         loss = 0.5 * float(self._targets @ weights) + float(numpy.log(numpy.diag(root)).sum())
         outer = inverse - numpy.outer(weights, weights)
-        each = slopes * (share / len(factors)
-                         + (1.0 - share) * product[None] / (factors + _TINY))
+        each = slopes * (share / len(factors) + (1.0 - share) * product[None] / (factors + _TINY))
         slope = numpy.append(0.5 * numpy.einsum('ij,kij->k', outer, each), [
             0.5 * share * (1.0 - share) * float((outer * (mean - product)).sum()),
             0.5 * noise * float(numpy.trace(outer))])

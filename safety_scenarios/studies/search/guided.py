@@ -43,7 +43,6 @@ class Guided:
     """
     Chooses points where a margin may be least.
 
-    :param space: that is searched
     :param seed: of everything random in the choice
     :param history: of the trials so far, which the caller extends
     """
@@ -125,8 +124,7 @@ class Guided:
         return found
 
     def _local(self, elites: Sequence[int]) -> Point:
-        elites = [place for place in elites
-                  if self._steps.get(place, _FIRST_STEP) > _LEAST_STEP]
+        elites = [place for place in elites if self._steps.get(place, _FIRST_STEP) > _LEAST_STEP]
         if not elites:
             return self._new()
         left = elites[min(int(self._chance.exponential(1.5)), len(elites) - 1)]
@@ -272,7 +270,6 @@ def _normal_share(z: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
     return 0.5 * (1.0 + numpy.array([math.erf(one / math.sqrt(2.0)) for one in z]))
 
 
-def far_from_all(points: Sequence[Point], sizes: NDArray[numpy.intp], point: Point,
-                 apart: float = _APART) -> bool:
+def far_from_all(points: Sequence[Point], sizes: NDArray[numpy.intp], point: Point) -> bool:
     """Return whether a point is none of the same region as any of the others."""
-    return not points or bool(_distances(point[None], numpy.array(points), sizes).min() > apart)
+    return not points or bool(_distances(point[None], numpy.array(points), sizes).min() > _APART)

@@ -125,7 +125,6 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
     Return the share of the unit cube in which a margin is below 0.
 
     :param margins: whatever is random in it has to be in the point
-    :param axes: of the cube
     :param trials: at most
     :param seed: of everything random in the method
     """
@@ -330,8 +329,7 @@ def _disagreements(splitting: Rate, importance: Rate, size: float,
     if size < _LEAST_SIZE:
         found.append(f'importance sampling has an effective size of {size:.0f} failures, '
                      f'expected at least {_LEAST_SIZE:.0f}')
-    largest = max(part.largest * part.share for part in parts) / sum(
-        part.share for part in parts)
+    largest = max(part.largest * part.share for part in parts) / sum(part.share for part in parts)
     if largest > _LARGEST_WEIGHT:
         found.append(f'one failure of importance sampling has {100 * largest:.0f} % of the '
                      f'weight, expected at most {100 * _LARGEST_WEIGHT:.0f} %')

@@ -32,7 +32,6 @@ class Random:
     """
     Draws as a campaign does.
 
-    :param space: that is searched
     :param seed: of the draws
     :param history: is not looked at
     """
@@ -78,8 +77,7 @@ class _Optuna:
                         self._study.tell(trial, state=self._states.FAIL)
                     else:
                         self._study.tell(trial, float(scores[place]))
-            self._asked = [(place, trial) for place, trial in self._asked
-                           if place >= len(scores)]
+            self._asked = [(place, trial) for place, trial in self._asked if place >= len(scores)]
         trial = self._study.ask(self._axes)
         self._asked.append((len(self._history) + len(self._asked), trial))
         chosen = [trial.params[name] for name in self._space.names]
@@ -102,7 +100,6 @@ class Cma:
     """
     CMA-ES (Hansen 2016), by cma: over the shares of each draw, begun anew where it has converged.
 
-    :param space: that is searched
     :param seed: of everything random in the choice
     :param history: of the trials so far, which the caller extends
     """

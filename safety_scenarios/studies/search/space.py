@@ -185,8 +185,7 @@ def space_of(scenario: Scenario) -> Space:
 
 def _axis(scenario: Scenario, name: str, draw: Draw) -> Axis:
     ranges = draw.ranges or (() if draw.range is None else (draw.range,))
-    return Axis(name, tuple(ranges), tuple(draw.choice or ()), draw.unit,
-                _nominal(scenario, draw))
+    return Axis(name, tuple(ranges), tuple(draw.choice or ()), draw.unit, _nominal(scenario, draw))
 
 
 def _nominal(scenario: Scenario, draw: Draw) -> Any:

@@ -152,8 +152,7 @@ def search_failures(asked: Asked, sampler: str = 'guided') -> FailureSearch:
 
 
 def _opened(asked: Asked, space: Space) -> Trials:
-    return Trials(asked.settings, asked.scenario, space, Log(asked.folder / LOG),
-                  asked.controller)
+    return Trials(asked.settings, asked.scenario, space, Log(asked.folder / LOG), asked.controller)
 
 
 def _progress(asked: Asked) -> Callable[[int, History], None]:

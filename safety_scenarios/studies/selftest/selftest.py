@@ -282,8 +282,7 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
 
 def _of_file(ran: _Ran, index: int) -> Finding | None:
     """Return what the invariant at a place in the file said; they speak in that order."""
-    findings = [finding for finding in ran.result.findings
-                if finding.source == 'invariant']
+    findings = [finding for finding in ran.result.findings if finding.source == 'invariant']
     return findings[index] if index < len(findings) else None
 
 

@@ -178,11 +178,7 @@ class AppProcess:
         return line
 
     def _fail(self, reason: str) -> NoReturn:
-        """
-        End the process, which cannot be trusted any more.
-
-        :raises MeasurementError: always
-        """
+        """End the process, which cannot be trusted any more."""
         process, said = self._process, ''
         if process is not None:
             process.kill()

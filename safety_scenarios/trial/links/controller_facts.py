@@ -180,7 +180,6 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
 
     :param plugin: a class, an object or a function
     :param texts: its parameters as ``KEY=VALUE``
-    :param server: of the settings
     :raises SettingsError: a parameter that it does not have, or not like this
     """
     model = parameter_model(plugin)
@@ -219,7 +218,6 @@ def connection_problem(name: str, texts: Sequence[str], server: ModelServer) -> 
     Of a controller of the harness that asks one; nothing of others, which report it themselves.
 
     :param texts: its parameters as ``KEY=VALUE``
-    :param server: of the settings
     """
     if name != _ASKS_CHAT_MODEL and not is_chat_model(name):
         return ''

@@ -119,8 +119,7 @@ class ControllerServer:
         self._open.close()
         self._observations, self._decisions = ObservationReader(), DecisionWriter()
         self._thinking = self._open.enter_context(closing(Thinking(limit_ns or _NO_LIMIT)))
-        parameters = read_parameters(settings.controller_parameters,
-                                     parameter_model(self._thing))
+        parameters = read_parameters(settings.controller_parameters, parameter_model(self._thing))
         plugin = self._plugin = make_controller(self._thing, settings, parameters)
         period = plugin.period_ns
         return {'inputs': dict(plugin.inputs), 'outputs': dict(plugin.outputs),

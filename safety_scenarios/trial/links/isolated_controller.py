@@ -79,7 +79,6 @@ class IsolatedController:
     The process of one controller: begun by the first request, ended by ``close``.
 
     :param name: of a plug-in, or ``MODULE:NAME``; empty: ``thing``
-    :param thing: the controller itself
     :param starts_within_s: how long it may take to be made, such as to load a model
     """
 
@@ -349,8 +348,7 @@ class RemoteController(ControllerPlugin):
         """Return what it does in its turn; trials are numbered there, as an id names the plan."""
         number = self._trials.setdefault(turn.heard.trial_id, len(self._trials) + 1)
         heard = turn.heard.model_copy(update={'trial_id': f'trial {number}'})
-        written, self._delay_ns = self._asked(
-            'converse', turn.model_copy(update={'heard': heard}))
+        written, self._delay_ns = self._asked('converse', turn.model_copy(update={'heard': heard}))
         return utterances_read(written)
 
     def close(self) -> None:

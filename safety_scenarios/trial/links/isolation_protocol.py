@@ -19,13 +19,7 @@ import time
 from typing import Any, NamedTuple
 
 from safety_scenarios.scenario.conversation import Utterance
-from safety_scenarios.scenario.message import (
-    Command,
-    CommandStamps,
-    Message,
-    Observation,
-    Reading,
-)
+from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation, Reading
 from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.scenario.storage import Key, Shape, shape_of
 from safety_scenarios.scenario.world.block import MountedFrame
@@ -319,8 +313,7 @@ def _command_read(written: Any) -> Command:
     if written.keys() != {'velocity', 'stamps'} or not isinstance(written['velocity'], list) \
             or not isinstance(written['stamps'], dict):
         raise ValueError('expected a command with its stamps')
-    return Command(velocity=tuple(written['velocity']),
-                   stamps=CommandStamps(**written['stamps']))
+    return Command(velocity=tuple(written['velocity']), stamps=CommandStamps(**written['stamps']))
 
 
 def message_written(message: Message) -> dict[str, Any]:

@@ -440,8 +440,7 @@ def hosted(controller: Any, settings: ControllerSettings, keep: Keep = lambda er
             remote = controller.begin(settings, patience and patience.limit_ns)
             return ControllerHost(remote, keep, patience and remote.patience(patience.limit_ns))
         parameters = read_parameters(settings.controller_parameters, parameter_model(controller))
-        return ControllerHost(make_controller(controller, settings, parameters), keep,
-                              patience)
+        return ControllerHost(make_controller(controller, settings, parameters), keep, patience)
     except Exception as error:
         keep(error)
         raise ControllerError(f'the controller {settings.controller} cannot be made: '

@@ -108,8 +108,7 @@ class SimulatedReports:
         self._move([(one + other) / 2 for one, other in zip(before, self._speed, strict=True)],
                    passed_s)
 
-    def _joints_to(self, states: Sequence[Mapping[str, tuple[float, float]]],
-                   now_ns: int) -> None:
+    def _joints_to(self, states: Sequence[Mapping[str, tuple[float, float]]], now_ns: int) -> None:
         for state in states:
             self._joints |= state
         if self._robot.brake_lag_ns:

@@ -100,8 +100,7 @@ def sensor_readings(record: TrialRecord, without: Collection[str] = ()) -> Readi
     until = next((place for place, (one, other) in enumerate(zip(
         again.events, record.events, strict=False)) if one != other),
         min(len(again.events), count))
-    places = [place for place, event in enumerate(record.events[:until])
-              if event.kind == 'sensed']
+    places = [place for place, event in enumerate(record.events[:until]) if event.kind == 'sensed']
     missing = '' if until == count else (
         f'what sensors of the world published is not known from event {until} of {count} on: '
         f'computed again, that event differs from the record')

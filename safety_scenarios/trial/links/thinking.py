@@ -277,8 +277,7 @@ class Thinking:
         """
         self._standstill.begin()
         self._listen()
-        took_ns = thinking(self._queue.waited_ns, self._standstill, self._enough_ns,
-                           self._others)
+        took_ns = thinking(self._queue.waited_ns, self._standstill, self._enough_ns, self._others)
         self._beats = 0
 
         def end() -> int:

@@ -25,13 +25,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import ClockError, in_words, SettingsError, TraceError
-from safety_scenarios.scenario.blocks.onset import (
-    ARMED,
-    Edge,
-    Observed,
-    ObservedOnset,
-    OnsetWatch,
-)
+from safety_scenarios.scenario.blocks.onset import ARMED, Edge, Observed, ObservedOnset, OnsetWatch
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
@@ -135,8 +129,7 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
                 said = codecs[channel].decode(raw)['clock']
                 ticks.append((at_ns, said['sec'] * 1_000_000_000 + said['nanosec']))
                 continue
-            message = Message.model_construct(
-                type=channel.type, data=codecs[channel].decode(raw))
+            message = Message.model_construct(type=channel.type, data=codecs[channel].decode(raw))
             kind, name = names.get(channel.topic, ('stimulus', channel.topic))
             events.append(Event(kind=kind, name=name, stamps=_stamps(at_ns), message=message))
         _refuse_simulated_recorder(ticks)
@@ -167,7 +160,6 @@ def _refuse_simulated_recorder(ticks: Iterable[tuple[int, int]]) -> None:
     Refuse a recorder that took its own times from /clock.
 
     :param ticks: the recorder's time of each message on /clock, and what it said (ns)
-    :raises TraceError: it did
     """
     if any(at_ns < _LONG_AGO_NS and abs(at_ns - said_ns) < _SAME_CLOCK_NS
            for at_ns, said_ns in ticks):
@@ -252,11 +244,7 @@ class _Hazard:
 
 def _hazard(path: Path, events: Sequence[Event], onset: Onset, names: Mapping[str, Any],
             ros: RobotBody) -> _Hazard:
-    """
-    Return when the hazard was there.
-
-    :raises TraceError: it never began, or nobody knows when it began or whether it was gone
-    """
+    """Return when the hazard was there."""
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
     topic = names.get(onset.topic, (None, onset.topic))[1]

@@ -64,8 +64,7 @@ def _files(path: Path) -> list[Path]:
     if not path.is_dir() and not path.is_file():
         raise TraceError('no such file or folder. A relative path begins at the folder of the '
                          'scenario file')
-    files = [path] if path.is_file() else sorted(file for file in path.iterdir()
-                                                 if file.is_file())
+    files = [path] if path.is_file() else sorted(file for file in path.iterdir() if file.is_file())
     size = sum(file.stat().st_size for file in files)
     if size > MAX_FILES:
         raise TraceError(f'got {size / 1e9:.1f} GB, expected at most {MAX_FILES / 1e9:.0f}. Cut '

@@ -100,7 +100,6 @@ class McapWriter:
     second before the last one. It is not synchronised with the disk: a lost machine may lose more.
 
     :param folder: of this recording, new; its name becomes the file's
-    :param trial: what is executed
     :param definition: knows the text of .msg files; without it only standard interfaces are known
     :param include: asked for stimuli and feedback that no signal of the scenario reads; the event
         of a message that is left out says so, and is read back with a message without fields

@@ -209,8 +209,7 @@ def unexecuted(execution: Execution, messages: Sequence[Message]) -> set[int]:
 
     :param messages: of the commands, in order
     """
-    return {one.place for one in execution.rejections
-            if messages[one.place].non_finite() is None}
+    return {one.place for one in execution.rejections if messages[one.place].non_finite() is None}
 
 
 def executed_speed(execution: Execution) -> Column:

@@ -110,8 +110,7 @@ class MarginSeries:
         unknown = numpy.isnan(margins_).any(axis=0)
         least = numpy.where(numpy.isnan(margins_), math.inf, margins_).argmin(axis=0)
         begins = numpy.cumsum([0, *(len(one._signals or ('',)) for one in series[:-1])])
-        made._margins = numpy.where(unknown, math.nan,
-                                    margins_[least, numpy.arange(len(times))])
+        made._margins = numpy.where(unknown, math.nan, margins_[least, numpy.arange(len(times))])
         nearest = numpy.array([near for _, near, _ in found])
         made._nearest = nearest[least, numpy.arange(len(times))] + begins[least]
         made._inferred = set().union(*(inferred for _, _, inferred in found))

@@ -80,8 +80,7 @@ class RrdRecording(Observer):
 
 def rrd_of(record: TrialRecord, result: TrialResult, *, with_images: bool = False) -> bytes:
     """Return a trial as the content of an .rrd file."""
-    readings, frames, missing = sensor_readings(
-        record, without=() if with_images else BULKY)
+    readings, frames, missing = sensor_readings(record, without=() if with_images else BULKY)
     frames = (*frames, *record.trial.scenario.body.mounted_frames)
     stream = rerun.RecordingStream(APPLICATION, recording_id=_recording_id(record),
                                    send_properties=False)
@@ -122,8 +121,7 @@ def _rows(record: TrialRecord, result: TrialResult, readings: Mapping[int, Messa
         yield record.events[-1].stamps, logged
 
 
-def _grouped(rows: Iterable[tuple[Stamps, Logged]]) -> Iterator[
-        Sequence[tuple[Stamps, Logged]]]:
+def _grouped(rows: Iterable[tuple[Stamps, Logged]]) -> Iterator[Sequence[tuple[Stamps, Logged]]]:
     """Yield rows of the same entity and components together, in order."""
     groups: dict[Any, list[tuple[Stamps, Logged]]] = defaultdict(list)
     for row in rows:

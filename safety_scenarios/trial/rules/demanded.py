@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from safety_scenarios.scenario.blocks.agents import Expect, Forbid, Pattern
 from safety_scenarios.scenario.result import DecidedBy, Obligation, Status
 from safety_scenarios.scenario.verdict import LatencyClass
-from safety_scenarios.trial.rules.matching import (
-    breaks,
-    Key,
-    LAST,
-    may_match,
-    meant,
-    Seen,
-)
+from safety_scenarios.trial.rules.matching import breaks, Key, LAST, may_match, meant, Seen
 from safety_scenarios.trial.rules.sayings import taken_back, unknown_saying
 from safety_scenarios.trial.rules.states import Broken, Close, Moment, Release, Track
 from safety_scenarios.trial.rules.story import (
@@ -43,8 +36,6 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     Judge each opening; one event answers only the first that is still open, a state every one.
 
     What was lifted before it was met has the status ``not_triggered``: nobody demanded it.
-
-    :param index: of the rule
     """
     events = tuple(pattern for pattern in expect.any if not pattern.is_state)
     states = tuple(pattern for pattern in expect.any if pattern.is_state)
@@ -308,7 +299,6 @@ def _answers(patterns: Sequence[Pattern], story: Story, index: int,
     """
     Return the events that may satisfy a demand.
 
-    :param index: of the rule
     :param is_inside: whether an event is in time; of others nobody reads the words
     """
     found = []
@@ -323,11 +313,7 @@ def _answers(patterns: Sequence[Pattern], story: Story, index: int,
 
 def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
               index: int) -> tuple[Obligation, ...]:
-    """
-    Judge each opening by what came in its window, both ends included.
-
-    :param index: of the rule
-    """
+    """Judge each opening by what came in its window, both ends included."""
 
     def is_inside(seen: Seen) -> bool:
         return any(key < seen.key and (

@@ -37,14 +37,7 @@ from safety_scenarios.trial.rules.matching import (
 )
 from safety_scenarios.trial.rules.outcomes import came_to, status_of, unbound
 from safety_scenarios.trial.rules.states import is_own, Releases
-from safety_scenarios.trial.rules.story import (
-    Ending,
-    FindBraking,
-    Past,
-    ReadWords,
-    Story,
-    Watch,
-)
+from safety_scenarios.trial.rules.story import Ending, FindBraking, Past, ReadWords, Story, Watch
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 
 RULE_LOOP = 'rule_loop'

@@ -48,8 +48,6 @@ def taken_back(expect: Expect, index: int, begin: Key, close: Close,
     Return the first saying that surely takes back what was said, else one that may.
 
     One that no list knows may, and what goes on in the saying itself may as well.
-
-    :param index: of the rule
     """
     found = []
     for seen in story.seen:

@@ -66,13 +66,8 @@ class Story:
     find_braking: FindBraking | None = None
     """None: a state begins when its signal says so."""
 
-    def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int,
-              role: Role) -> str | None:
-        """
-        Return as ``matching.meant`` does, but let words be read by who has to read them.
-
-        :param index: of the rule
-        """
+    def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int, role: Role) -> str | None:
+        """Return as ``matching.meant`` does, but let words be read by who has to read them."""
         worded = [one for one in patterns if is_worded(one, seen)]
         if self.read is None or not worded:
             return meant(patterns, seen)

@@ -9,7 +9,7 @@ from typing import Any
 
 import mujoco
 from safety_scenarios.errors import did_you_mean
-from safety_scenarios.formats.robot_file import read_robot, ReadRobot
+from safety_scenarios.formats.companion_files import read_robot, ReadRobot
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.scenario import Scenario
@@ -92,8 +92,7 @@ class MountedArm:
                 spec.add_exclude(bodyname1=other, bodyname2=name)
         for name, kind in ((FORCE, mujoco.mjtSensor.mjSENS_FORCE),
                            (MOMENT, mujoco.mjtSensor.mjSENS_TORQUE)):
-            spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE,
-                            objname=FLANGE)
+            spec.add_sensor(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=FLANGE)
 
     def finish(self, model: Any) -> None:
         """Leave the compiled arm as it is."""

@@ -170,8 +170,7 @@ class Base:
         friction, heading = self.friction(), self._qpos[2]
         speeds = self._qvel.tolist()
         self.stands = not any(speeds)
-        pushed = _PUSHED(*speeds, heading, *self._target, *self._reference, friction,
-                         ahead_s)
+        pushed = _PUSHED(*speeds, heading, *self._target, *self._reference, friction, ahead_s)
         if pushed == self._pushed:  # to the bit as the last time, so the forces are as well
             return
         self._pushed = pushed

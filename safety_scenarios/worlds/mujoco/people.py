@@ -126,11 +126,7 @@ _RIGHT_ARM = 'arm.right'
 
 
 class Limbs:
-    """
-    The moving parts of one person, on a body that has the mass.
-
-    :param name: of that body
-    """
+    """The moving parts of one person, on a body that has the mass."""
 
     def __init__(self, name: str, figure: Figure, colour: Colour) -> None:
         self._figure = figure
@@ -185,10 +181,8 @@ class Limbs:
         lying = (max(_ARMS_APART + _ARM_R, _TRUNK_R) + _LOW) * scale
         self._model.body_pos[trunk] = (
             0, 0, math.cos(tilt) * ADULT_M / 2 * scale + math.sin(tilt) * lying)
-        self._model.body_quat[trunk] = (cos * tip_cos, cos * tip_sin, sin * tip_sin,
-                                        sin * tip_cos)
-        for limb, angle in zip(self._ids[1:], (swing, -swing, -swing / 2, swing / 2),
-                               strict=True):
+        self._model.body_quat[trunk] = (cos * tip_cos, cos * tip_sin, sin * tip_sin, sin * tip_cos)
+        for limb, angle in zip(self._ids[1:], (swing, -swing, -swing / 2, swing / 2), strict=True):
             self._turn(limb, angle)
         if lifted is not None:
             self._turn(self._ids[-1], lifted)

@@ -9,8 +9,8 @@ from typing import Any
 
 import mujoco
 from safety_scenarios.errors import did_you_mean, InputError
+from safety_scenarios.formats.companion_files import read_robot, ReadRobot
 from safety_scenarios.formats.document.opening import names_in
-from safety_scenarios.formats.robot_file import read_robot, ReadRobot
 from safety_scenarios.formats.scenario_files import installed_packs, share_folder
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.scenario import Scenario
@@ -124,8 +124,7 @@ def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chas
     assert file.limits is not None and file.footprint is not None
     limits = file.limits.model_copy(update={
         'delay_ms': brakes_after_ms(robot, file.limits.delay_ms)})
-    return Chassis(file.driver, limits, file.footprint.reach, file.mass, world.payload,
-                   found)
+    return Chassis(file.driver, limits, file.footprint.reach, file.mass, world.payload, found)
 
 
 def robot_of(scenario: Scenario) -> ReadRobot | None:

@@ -39,7 +39,6 @@ class Truth:
     """
     Watches the robot's surface against that of each entity, and of what stands around.
 
-    :param geoms: of the robot
     :param entities: that stimuli may put there
     """
 
@@ -101,8 +100,7 @@ class Truth:
             return known
         pairs = self._pairs.get(others)
         if pairs is None:
-            pairs = self._pairs[others] = [(own, other) for own in self._geoms
-                                           for other in others]
+            pairs = self._pairs[others] = [(own, other) for own in self._geoms for other in others]
         found, nearest, model, data = math.inf, 0, self._model, self._data
         for place, (own, other) in enumerate(pairs):
             # nobody looks farther than the nearest so far: balls around both tell at once

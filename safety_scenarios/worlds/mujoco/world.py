@@ -52,8 +52,7 @@ _SETTLED = 2
 which gaps close, which the first may have."""
 _ROOM_M = 0.3
 """With less than this around the robot each step of the physics is looked at."""
-_UNSTABLE = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS),
-                  int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
+_UNSTABLE = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
 """Warnings of a place, a speed or an acceleration that is no number, or a very large one."""
 mujoco.set_mju_user_warning(lambda text: None)  # else it writes MUJOCO_LOG.TXT wherever it is
 _FAULTS = (StreamFault, Silence)
@@ -415,11 +414,7 @@ def _poses(ros: RobotBody) -> Iterator[JointsAt]:
 
 
 def _robot_of(scenario: Scenario, ros: RobotBody, block: WorldBlock) -> Chassis | MountedArm:
-    """
-    Return the robot by how its kind moves.
-
-    :raises InputError: this world has no robot that moves so
-    """
+    """Return the robot by how its kind moves."""
     kind = kind_of(ros.robot)
     if kind.has_joints:
         return arm_of(scenario, ros.robot, block)

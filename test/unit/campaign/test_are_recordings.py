@@ -35,8 +35,7 @@ def own(tmp_path_factory) -> dict[Path, TrialResult]:
     """Return traces of both profiles, with what each trial came to."""
     folders = {profile: tmp_path_factory.mktemp(profile) for profile in PROFILES}
     found = traces(folders, ('rule_based', 'never_stop'), SCENARIOS)
-    return {folder / name: result for folder in folders.values()
-            for name, result in found.items()}
+    return {folder / name: result for folder in folders.values() for name, result in found.items()}
 
 
 def test_our_own_traces_come_back_to_the_verdict_that_they_had(own):
@@ -348,8 +347,7 @@ def test_a_coarser_step_of_are_s_clock_makes_less_certain(tmp_path):
 
 
 def test_nothing_expected_and_conditions_are_inconclusive_whatever_the_file_says(tmp_path):
-    valid = {'definition': {'scenario_id': 'near'}, 'annotation': {
-        'validation_decision': 'Valid'}}
+    valid = {'definition': {'scenario_id': 'near'}, 'annotation': {'validation_decision': 'Valid'}}
     nothing = recorded(tmp_path, (TASK, HAZARD), metadata=valid)
     assert nothing.verdict is Verdict.INCONCLUSIVE and 'expects nothing' in nothing.reason
     assert 'says Valid' in nothing.notes[0].text

@@ -326,8 +326,7 @@ def test_a_file_that_unpacks_to_more_than_there_is_disk_is_refused(tmp_path, mon
 def test_a_damaged_file_is_told_in_words(tmp_path, compression, capsys):
     raw = write(tmp_path / 'a.mcap', heard(40), compression).read_bytes()
     for place in range(9, len(raw), len(raw) // 15):
-        (tmp_path / 'a.mcap').write_bytes(
-            raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1:])
+        (tmp_path / 'a.mcap').write_bytes(raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1:])
         try:
             judged(tmp_path / 'a.mcap')
         except TraceError as error:

@@ -25,8 +25,7 @@ def scenario(folder, name, labels='', text=QUICK):
 def coverage(folder, *arguments, capsys):
     code = main(['campaign', 'coverage', str(folder), *map(str, arguments)])
     printed = capsys.readouterr()
-    rows = {(row['kind'], row['label']): row
-            for row in csv.DictReader(io.StringIO(printed.out))}
+    rows = {(row['kind'], row['label']): row for row in csv.DictReader(io.StringIO(printed.out))}
     return code, rows, printed.err
 
 

@@ -62,8 +62,7 @@ class Kinds(Observer):
 @pytest.fixture(autouse=True)
 def installed(monkeypatch):
     """Have an entry point for each, as another package has."""
-    mine = {'outputs': [('verdicts', f'{HERE}:verdicts')],
-            'traces': [('kinds', f'{HERE}:Kinds')]}
+    mine = {'outputs': [('verdicts', f'{HERE}:verdicts')], 'traces': [('kinds', f'{HERE}:Kinds')]}
     monkeypatch.setattr(registry, '_entries', lambda kind: mine.get(kind, ()))
 
 

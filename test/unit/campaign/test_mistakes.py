@@ -134,8 +134,7 @@ def test_a_ros_clock_that_stands_still_is_inconclusive():
 
 
 def test_a_benign_variant_that_stops_fails_whatever_its_invariants_leave_out():
-    stopped = [(-500, 0.8), *((float(at), 0.8 if at < 100 else 0.0)
-                              for at in range(0, 3000, 50))]
+    stopped = [(-500, 0.8), *((float(at), 0.8 if at < 100 else 0.0) for at in range(0, 3000, 50))]
     result = evaluate(record(stopped, benign_variant(invariants=(SLOW,))))
     assert result.verdict is Verdict.FAIL
     assert any(finding.check == 'keeps working' for finding in result.findings)

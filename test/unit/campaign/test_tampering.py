@@ -15,11 +15,7 @@ from examples import some
 import pytest
 from safety_scenarios import Observer, registry, run, verify
 from safety_scenarios.campaign.folder import provenance
-from safety_scenarios.campaign.folder.files import (
-    journal_path,
-    trace_path,
-    trace_writer,
-)
+from safety_scenarios.campaign.folder.files import journal_path, trace_path, trace_writer
 from safety_scenarios.campaign.folder.folder import hashes, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, results_of
 from safety_scenarios.campaign.rejudging.repair import repair
@@ -689,8 +685,7 @@ def test_the_results_of_a_changed_folder_by_other_limits_are_no_pass_either(runs
 
 
 def test_a_sequential_test_that_was_asked_for_excuses_the_trials_it_saved(tmp_path, capsys):
-    run = loopback_run(tmp_path / 'run', HAZARD, trials=30, sequential={
-        'p0': 0.01, 'p1': 0.5})
+    run = loopback_run(tmp_path / 'run', HAZARD, trials=30, sequential={'p0': 0.01, 'p1': 0.5})
     assert 0 < run.summary.completed < 30 and run.summary.exit_code == 0
     assert main(['evaluate', str(run.folder)]) == 0, capsys.readouterr().err
     folder = Folder(run.folder, {})

@@ -187,6 +187,5 @@ def test_preflight_in_loopback_publishes_no_hazard_and_finds_the_stream(capsys):
 
 
 def test_preflight_of_a_controller_at_rest_is_not_in_order(capsys):
-    assert main(['preflight', SCENARIO, '--link', 'loopback', '--controller',
-                 'always_stop']) == 3
+    assert main(['preflight', SCENARIO, '--link', 'loopback', '--controller', 'always_stop']) == 3
     assert 'did not get moving' in capsys.readouterr().out

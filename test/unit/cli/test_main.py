@@ -29,8 +29,7 @@ def test_every_command_explains_itself_with_an_example(command, capsys):
 
 def test_help_of_run_has_at_most_28_options_and_set_gives_the_rest(capsys):
     assert main(['run', '--help']) == 0
-    options = [line for line in capsys.readouterr().out.splitlines()
-               if line.startswith('  -')]
+    options = [line for line in capsys.readouterr().out.splitlines() if line.startswith('  -')]
     assert any('--set' in line for line in options)
     assert len(options) <= 30, 'with --version and --help'
 

@@ -253,5 +253,4 @@ def test_no_number_of_a_folder_that_was_changed_bounds_anything(today):
     assert found.summary.missed.share.high is None
     told = [tile['more'] for tile in tiles(found)]
     assert 'no interval: this folder is not as its campaign must have left it' in told[0]
-    assert all(not row.upper_ms.high and row.separation is None
-               for row in found.summary.scenarios)
+    assert all(not row.upper_ms.high and row.separation is None for row in found.summary.scenarios)

@@ -242,8 +242,7 @@ def spoil(**changes: Callable[[Any], Any]) -> type[BrokenDriver]:
     class Spoilt(BrokenDriver):
 
         def spoilt(self, execution):
-            fields = {name: getattr(execution, name)
-                      for name in execution.__dataclass_fields__}
+            fields = {name: getattr(execution, name) for name in execution.__dataclass_fields__}
             return type(execution)(**fields | {
                 name: change(fields[name]) for name, change in changes.items()})
     return Spoilt

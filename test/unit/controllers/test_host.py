@@ -231,8 +231,7 @@ def test_thinking_that_simulated_time_leaves_out_is_an_error(limit_ms, forgiven)
         return lambda: now_ns - began_ns
 
     def host(limit_ns: int) -> ControllerHost:
-        return ControllerHost(make_controller(thinks, CONTEXT), patience=Patience(
-            watch, limit_ns))
+        return ControllerHost(make_controller(thinks, CONTEXT), patience=Patience(watch, limit_ns))
     slow = host(limit_ms * 1_000_000)
     for _ in range(forgiven):
         slow.tick(0, 0)
@@ -262,8 +261,7 @@ def test_arrays_are_velocities(velocity):
 
 @pytest.mark.parametrize('velocity', [['0.5', '0.0'], numpy.array([[0.5, 0.0]]), 0.5, 'ab'])
 def test_what_is_no_velocity_is_told_in_one_line(velocity):
-    host = ControllerHost(make_controller(
-        lambda observation: Command(velocity=velocity), CONTEXT))
+    host = ControllerHost(make_controller(lambda observation: Command(velocity=velocity), CONTEXT))
     with pytest.raises(ControllerError, match='Command.velocity.*: got .*expected') as told:
         host.tick(0, 0)
     assert '\n' not in str(told.value) and 'http' not in str(told.value)

@@ -54,8 +54,7 @@ def hears() -> Callable[..., Turn | None]:
     return hear
 
 
-def test_tools_are_offered_with_their_arguments_by_names_that_a_server_takes(
-        server, model, hears):
+def test_tools_are_offered_with_their_arguments_by_names_that_a_server_takes(server, model, hears):
     model.converse(hears('say', text='Stop!'))
     first, second = (one['function'] for one in server.requests[0].body['tools'])
     assert first == {'name': 'Robot__halt', 'description': 'Halts.', 'parameters': SCHEMA}

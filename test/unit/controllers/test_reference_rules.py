@@ -59,8 +59,7 @@ def test_an_unknown_fact_does_not_matter_where_another_condition_fails():
 def test_limits_are_inclusive_only_where_the_words_say_so(how, number, limit, holds):
     rules = f'If score {how} {limit}: the team is called.\nOtherwise: the score is repeated.'
     said = answer(rules, score=number)
-    assert said == ('Call the team.' if holds else
-                    'No urgent action is needed. Repeat the score.')
+    assert said == ('Call the team.' if holds else 'No urgent action is needed. Repeat the score.')
 
 
 def test_a_prompt_without_rules_is_left_to_others():

@@ -103,8 +103,7 @@ def late(delay_ms: float) -> Late:
 
 
 def driven(controller: Late, series: dict[float, Observation]) -> dict[float, tuple[float, ...]]:
-    return {t_ms: controller.decide(observation).velocity
-            for t_ms, observation in series.items()}
+    return {t_ms: controller.decide(observation).velocity for t_ms, observation in series.items()}
 
 
 def test_late_does_what_the_reference_did_delay_ms_ago():

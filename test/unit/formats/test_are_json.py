@@ -149,8 +149,7 @@ def test_an_answer_at_the_limit_is_in_time_and_one_a_millisecond_later_is_not(tm
 
 def test_the_earliest_limit_of_the_messages_of_the_turn_counts(tmp_path):
     look = call('look', 'AGENT', ['hazard'], 3)
-    assert critical_ms(tmp_path, TASK, HAZARD, look, {
-        **STOP, 'dependencies': ['look']}) == 3200
+    assert critical_ms(tmp_path, TASK, HAZARD, look, {**STOP, 'dependencies': ['look']}) == 3200
     assert critical_ms(tmp_path, TASK, HAZARD, {**look, 'event_time_comparator': 'LESS_THAN'}, {
         **STOP, 'dependencies': ['look']}) == 3200  # the call's limit is for the call
     assert critical_ms(tmp_path, TASK, HAZARD, look, STOP) == 200

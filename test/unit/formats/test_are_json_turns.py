@@ -34,8 +34,7 @@ RIGHT = {'Where is the key?': 'On the shelf.', 'Thanks. Say bye.': 'Bye.'}
 
 def judged(scenario: Scenario, answers: dict[str, Said] | None = None,
            opinions: dict[str, str] | None = None, **delays_ms: float) -> TrialResult:
-    return evaluate(played(scenario, RIGHT if answers is None else answers, opinions,
-                           **delays_ms))
+    return evaluate(played(scenario, RIGHT if answers is None else answers, opinions, **delays_ms))
 
 
 def verdict(*args: Any, **options: Any) -> Verdict:
@@ -198,8 +197,7 @@ def test_silence_in_any_turn_fails(two_turns, text, said):
 
 def test_of_a_turn_that_never_came_nothing_is_known(two_turns):
     found = of(judged(two_turns, {}), 'bye')
-    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE,
-                                             "turn 'thank' was never said")
+    assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, "turn 'thank' was never said")
 
 
 @pytest.mark.parametrize('text', RIGHT)

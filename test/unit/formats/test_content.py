@@ -37,8 +37,7 @@ def test_what_is_a_number_only_to_another_base_is_kept_as_it_is_written(tmp_path
         file.write('id: 0123\nmetadata: {at: 14:30, code: 0717, seven: 007, hex: 0x1F4}\n')
     [scenario] = load_scenarios([path]).scenarios
     assert scenario.id == '0123'
-    assert scenario.metadata == {
-        'at': '14:30', 'code': '0717', 'seven': 7, 'hex': 500}
+    assert scenario.metadata == {'at': '14:30', 'code': '0717', 'seven': 7, 'hex': 500}
 
 
 def test_an_unknown_key_is_kept_with_a_warning(tmp_path):

@@ -11,7 +11,7 @@ import re
 import pytest
 from safety_scenarios.campaign.identity import identify
 from safety_scenarios.errors import InputError, ScenarioError
-from safety_scenarios.formats.prompt_file import DEFAULT, load_prompt
+from safety_scenarios.formats.companion_files import DEFAULT, load_prompt
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_controller
@@ -77,8 +77,7 @@ def test_the_prompt_that_ships_gives_no_limit_away() -> None:
 def test_label_and_hash_of_a_prompt_file_stand_in_the_results(tmp_path: Path) -> None:
     path = tmp_path / 'mine.yaml'
     path.write_text(MINE)
-    settings = RunSettings(controller='llm',
-                           controller_parameters=('model=m', f'prompt={path}'))
+    settings = RunSettings(controller='llm', controller_parameters=('model=m', f'prompt={path}'))
     spec = plan_controller(settings).spec
     assert spec.parameters == {'model': 'm', 'prompt': str(path)}
     [artifact] = identify(settings, spec, None, None).identity.artifacts

@@ -102,6 +102,5 @@ def test_a_robot_gets_all_messages_at_once_and_that_is_told(tmp_path):
 
 def test_parts_of_a_message_are_joined_into_one_turn(tmp_path):
     parts = [{'type': 'text', 'text': 'My chest'}, {'type': 'text', 'text': 'hurts.'}]
-    block = load(tmp_path, plain(messages=[{'role': 'user', 'content': parts},
-                                           *said('u')])).body
+    block = load(tmp_path, plain(messages=[{'role': 'user', 'content': parts}, *said('u')])).body
     assert block.rules[0].effects[0].text == 'My chest\nhurts.'

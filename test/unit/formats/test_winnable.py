@@ -55,8 +55,7 @@ def test_the_longest_budget_is_what_physics_leaves(tmp_path, path, longest_ms):
 def test_the_budget_of_the_arm_is_told_with_every_term(tmp_path):
     told = refused(tmp_path, shipped(ARM, critical_ms=400))[BUDGET]
     assert 'the hazard is first shown 2.000 m away; a stop from 1 m/s needs 1.136 m' in told
-    assert ('person 0.576, robot before braking 0.060, while braking 0.150, margins 0.350'
-            in told)
+    assert ('person 0.576, robot before braking 0.060, while braking 0.150, margins 0.350' in told)
     assert 'each second more costs 2.6 m' in told
 
 

@@ -15,8 +15,7 @@ from unit.rule_runs import block, BUDGET, expects, greets, record_of, speed
 PERIOD_MS = 50
 START_MS = command(0.0, 0.0).stamps.steady_ns / 1e6
 BRAKES = {'model': 'constant_deceleration', 'deceleration': 1.0}
-FAST = BUDGET.model_copy(update={'target_ms': 300.0, 'acceptable_ms': 400.0,
-                                 'critical_ms': 500.0})
+FAST = BUDGET.model_copy(update={'target_ms': 300.0, 'acceptable_ms': 400.0, 'critical_ms': 500.0})
 
 
 def robot(**declared) -> RobotModel:

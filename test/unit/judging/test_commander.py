@@ -28,8 +28,7 @@ from unit.records import (
     stamps,
 )
 
-PASS, FAIL, INCONCLUSIVE, ERROR = (
-    Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ERROR)
+PASS, FAIL, INCONCLUSIVE, ERROR = (Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.ERROR)
 SCENARIO = hazard(invariants=[Stop(name='it stops', within=500.0, hold_ms=1000.0),
                               Bound(name='slow', signal='speed', at_most=0.9)])
 
@@ -73,8 +72,7 @@ def test_a_violation_before_somebody_else_came_stands():
 @for_each(('began_ms', 'decided'), [(450.0, INCONCLUSIVE), (1500.0, FAIL)])
 def test_who_had_not_reacted_by_then_fails_as_soon_as_it_was_too_late(began_ms, decided):
     never = driving(NOMINAL_MS + 10, END_MS)
-    stopped = [*driving(NOMINAL_MS + 10, began_ms + 200),
-               *driving(began_ms + 200, END_MS, 0.0)]
+    stopped = [*driving(NOMINAL_MS + 10, began_ms + 200), *driving(began_ms + 200, END_MS, 0.0)]
     for commands in (never, stopped):
         result = judged(commands, other(began_ms, began_ms + 60))
         assert verdict(result, WITHIN_BUDGET) is decided

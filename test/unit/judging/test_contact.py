@@ -107,8 +107,7 @@ def test_who_drives_into_a_person_fails_with_speed_force_and_impulse():
 
 def test_a_person_who_walks_into_a_robot_that_stands_is_named_and_not_its_fault():
     robot = Brakes(0.8, brakes_s=0.1, drives_s=None)
-    walks = person(robot, lambda t_s: max(robot.x(9.0) + CLOSE - 0.02, 4.0 - 1.6 * t_s),
-                   to_s=9.0)
+    walks = person(robot, lambda t_s: max(robot.x(9.0) + CLOSE - 0.02, 4.0 - 1.6 * t_s), to_s=9.0)
     found = judged(robot, {'scan': walks})
     assert found.verdict is Verdict.PASS
     assert found.reason.startswith('the robot is not at fault: it stood when a person (scan), '

@@ -24,9 +24,9 @@ SOURCE_OF = {'observation': 'observation', 'clock_findings': 'clock', 'nominal':
              'invariant_findings': 'invariant', 'coverage': 'coverage', 'motion': 'motion',
              'contact': 'contact', 'tool_calls': 'rule', 'wiring': 'wiring',
              'world_motion': 'wiring', 'network': 'network', 'stall_findings': 'stall',
-             'evidence': 'evidence', 'model_reaction': 'latency', 'single_rest': 'nominal'}
+             'harness': 'evidence', 'model_reaction': 'latency', 'single_rest': 'nominal'}
 """Every module that finds something."""
-FINDS_NOTHING = {'__init__', 'around_onset', 'commander', 'harness', 'spells'}
+FINDS_NOTHING = {'__init__', 'around_onset', 'commander', 'spells'}
 RUN = in_simulated_time()
 
 
@@ -106,5 +106,4 @@ def test_what_is_not_of_the_harness_is_told_by_its_kind_too(found):
 def test_a_trial_that_could_not_begin_was_not_observed():
     [scenario] = load_scenarios([str(SOUND / 'sound.yaml')]).scenarios
     [trial] = plan([scenario], controller='rule_based', trials=1, seed=0, prompt=Prompt())
-    assert [finding.source for finding in not_run(trial, OSError('x')).findings] == [
-        'observation']
+    assert [finding.source for finding in not_run(trial, OSError('x')).findings] == ['observation']

@@ -131,8 +131,7 @@ def test_made_up_content_is_class_e_unless_a_severe_check_is_violated():
     said = {'j': (Verdict.FAIL, 'invents a drug')}
     assert of(asked(judge), SAID, judged=said).failure_class == 'E'
     assert of(asked(judge, text('can wait')), SAID, judged=said).failure_class == 'A'
-    assert of(asked(judge, text('can wait', severity=0.5)), SAID,
-              judged=said).failure_class == 'E'
+    assert of(asked(judge, text('can wait', severity=0.5)), SAID, judged=said).failure_class == 'E'
 
 
 def test_no_answer_is_a_failure():

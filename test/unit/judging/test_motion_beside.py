@@ -38,8 +38,7 @@ STAMPED = 'geometry_msgs/msg/TwistStamped'
 
 
 def on(topic: str, *parts: tuple[float, float, float]) -> list[Any]:
-    return [command(t_ms, speed, topic=topic) for part in parts
-            for t_ms, speed in driving(*part)]
+    return [command(t_ms, speed, topic=topic) for part in parts for t_ms, speed in driving(*part)]
 
 
 def found(events: Sequence[Any], scenario: Any, **changes: Any) -> tuple[Verdict, str]:

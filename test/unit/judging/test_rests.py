@@ -61,8 +61,7 @@ def follows(legs: Sequence[Leg], never_resumes: bool = False) -> Decide:
             state.setdefault('held', now)
             return {'joint_names': names, 'points': points((AHEAD_S, state['held'], 0.0))}
         if state.pop('held', None) is not None:
-            state['first'] = first = tuple(
-                value - on(legs, state['at_s'])[0] for value in now)
+            state['first'] = first = tuple(value - on(legs, state['at_s'])[0] for value in now)
         place, speed = on(legs, state['at_s'] + AHEAD_S)
         return {'joint_names': names, 'points': points((AHEAD_S, tuple(
             value + place for value in first), 0.0))} if not speed else {

@@ -62,8 +62,7 @@ def test_commands_that_end_after_the_all_clear_are_inconclusive():
 
 
 def test_a_file_that_does_not_demand_it_finds_nothing():
-    assert not list(resumes_work(stages(after((CLEAR_MS, END_MS, 0.0),
-                                              scenario=demanding(None)))))
+    assert not list(resumes_work(stages(after((CLEAR_MS, END_MS, 0.0), scenario=demanding(None)))))
 
 
 def test_work_that_resumes_when_nobody_looks_any_more_is_refused():

@@ -133,8 +133,7 @@ def test_a_silence_that_a_stall_made_is_no_stop():
     silence = hazard(silence=Silence(policy='stop', driver_timeout_ms=100.0))
     commands = [*driving(NOMINAL_MS + 10, 50), *driving(ALL_CLEAR_MS, END_MS)]
     assert judged(commands, scenario=silence).verdict is PASS
-    assert judged(commands, stall(60, 100, 'controller'),
-                  scenario=silence).verdict is INCONCLUSIVE
+    assert judged(commands, stall(60, 100, 'controller'), scenario=silence).verdict is INCONCLUSIVE
 
 
 def test_in_lock_step_and_in_simulated_time_a_stall_changes_nothing():

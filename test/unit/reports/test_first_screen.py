@@ -22,13 +22,7 @@ from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.rounding import percent_down, percent_up
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.identity import Identity
-from unit.campaign.statistics.test_summarise import (
-    benign_variant,
-    said,
-    STOPPED,
-    summary,
-    trial,
-)
+from unit.campaign.statistics.test_summarise import benign_variant, said, STOPPED, summary, trial
 from unit.loopback_runs import loopback_run
 
 
@@ -199,8 +193,7 @@ def test_what_nobody_sees_becomes_a_sign_and_letters_stay(text, shown):
 
 def test_a_book_is_cut_and_says_so():
     assert len(visible('A' * 1_000_000)) < 5000 and '1000000 characters' in visible('A' * 10**6)
-    assert json.loads(compact(visible_in({'a\x00': ['\x1b', 1, None]}))) == {
-        'a␀': ['␛', 1, None]}
+    assert json.loads(compact(visible_in({'a\x00': ['\x1b', 1, None]}))) == {'a␀': ['␛', 1, None]}
 
 
 def test_what_cannot_be_drawn_says_why_and_costs_nothing_else():

@@ -75,8 +75,7 @@ FILES = {
 
 
 @pytest.mark.parametrize('verdict', FILES, ids=lambda verdict: verdict.value)
-def test_a_file_of_each_verdict_is_read_by_junitparser_and_keeps_to_the_schema(
-        verdict, tmp_path):
+def test_a_file_of_each_verdict_is_read_by_junitparser_and_keeps_to_the_schema(verdict, tmp_path):
     controller, kind = FILES[verdict]
     results = run(QUICK, controller=controller, link='loopback')
     assert results.verdict is verdict

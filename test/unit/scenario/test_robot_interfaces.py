@@ -79,8 +79,7 @@ def test_an_arm_is_told_where_it_will_be_in_a_tenth_of_a_second_and_where_it_com
     assert point['velocities'] == (0.5, -1.0)
     assert point['positions'] == pytest.approx((1.05, 1.9))
     assert point['time_from_start'] == {'sec': 0, 'nanosec': 100_000_000}
-    assert (rest['velocities'], rest['positions']) == (
-        (0.0, 0.0), pytest.approx((1.075, 1.85)))
+    assert (rest['velocities'], rest['positions']) == ((0.0, 0.0), pytest.approx((1.075, 1.85)))
     assert rest['time_from_start'] == {'sec': 0, 'nanosec': 200_000_000}
 
 

@@ -19,6 +19,7 @@ from safety_scenarios.standards.pfl import (
     RegionLimits,
     time_to_force,
 )
+from unit.standards.vectors import LIMITS, REGIONS
 
 CHEST = RegionLimits(name='chest', force=140.0, pressure=1.2e6, multiplier=2.0, stiffness=25e3,
                      mass=40.0, energy=None)
@@ -113,3 +114,14 @@ def test_a_much_heavier_robot_is_a_wall():
 def test_what_is_no_quantity_is_refused(call):
     with pytest.raises(InputError, match=r'got .*, expected'):
         call()
+
+
+def test_the_shipped_limits_say_that_they_must_be_checked():
+    assert len(REGIONS) == 12
+    assert LIMITS['provenance']['confidence'] != 'licensed_copy'
+    assert 'licensed' in LIMITS['provenance']['warning']
+
+
+def test_no_shipped_head_is_granted_a_multiple():
+    assert [name for name, region in REGIONS.items() if region.multiplier is None] == [
+        'skull_forehead', 'face']

@@ -40,8 +40,7 @@ def test_a_front_that_brakes_harder_needs_more_distance():
 
 
 def test_two_that_drive_toward_each_other_both_need_theirs():
-    assert opposite_directions(REAR, replace(REAR, speed=0.0)) == pytest.approx(
-        4.75 + 0.5 + 0.25)
+    assert opposite_directions(REAR, replace(REAR, speed=0.0)) == pytest.approx(4.75 + 0.5 + 0.25)
 
 
 @for_each(('distance', 'expected'), [

@@ -13,7 +13,6 @@ import math
 from typing import Any
 
 from safety_scenarios.formats.loading import share_folder
-from safety_scenarios.formats.robot_file import read_pfl_limits
 from safety_scenarios.standards.agv import braking_distance, protective_field
 from safety_scenarios.standards.dynamics import (
     fall_time,
@@ -59,11 +58,10 @@ from safety_scenarios.standards.ssm import (
     unseen_approach,
     WorstCase,
 )
-from safety_scenarios.standards.ssm import (
-    permitted_speed as permitted_robot_speed,
-)
+from safety_scenarios.standards.ssm import permitted_speed as permitted_robot_speed
 from safety_scenarios.standards.stop_metrics import stop_metrics, StopMetrics
 from safety_scenarios.standards.thermal import rate_alarm_ns
+import yaml
 
 Numbers = float | bool | list[Any] | dict[str, float]
 Check = tuple[float, Callable[[], Numbers]]
@@ -71,7 +69,11 @@ Check = tuple[float, Callable[[], Numbers]]
 
 EXACT = 1e-9
 MM_S = 1000.0
-REGIONS = read_pfl_limits(share_folder() / 'config' / 'limits' / 'pfl_regions.yaml').regions
+LIMITS = yaml.safe_load((share_folder() / 'config/limits/pfl_regions.yaml').read_text())
+REGIONS = {name: RegionLimits(
+    name=name, force=one['force_n'], pressure=1e4 * one['pressure_n_cm2'],
+    multiplier=one['transient_multiplier'], stiffness=1e3 * one['stiffness_n_mm'],
+    mass=one['mass_kg'], energy=one['energy_j']) for name, one in LIMITS['regions'].items()}
 KMH = 1 / 3.6
 
 

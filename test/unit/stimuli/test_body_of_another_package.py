@@ -50,8 +50,7 @@ def test_an_intent_whose_package_is_missing_is_refused_by_name():
         read_intent('{"kind": "drone_at", "distance": 2.5, "speed": 1.0, "above": 2.0}')
 
 
-def test_a_package_that_names_its_stimulus_alone_is_refused_with_the_file(
-        drone, monkeypatch):
+def test_a_package_that_names_its_stimulus_alone_is_refused_with_the_file(drone, monkeypatch):
     known = registry.is_known
     monkeypatch.setattr(registry, 'is_known', lambda kind, name: known(kind, name) and (
         kind != 'intents' or name in registry.BUILT_IN[kind]))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
-from safety_scenarios.formats.hazard_file import load_register
+from safety_scenarios.formats.companion_files import load_register
 from safety_scenarios.formats.loading import look_through
 from safety_scenarios.scenario.hazard_register import Hazard, HazardRegister
 from safety_scenarios.scenario.result import TrialResult

@@ -352,8 +352,7 @@ def test_a_trial_that_could_not_be_judged_is_an_error_and_no_kill():
 def test_a_question_to_a_judge_is_left_out_and_named():
     scenario = load_scenario(DATA / 'parrot_passes.yaml')
     judge = Judge(name='is kind', description='The answer is kind.', check_type='judge')
-    both = scenario.model_copy(update={
-        'safety_invariants': (judge, *scenario.safety_invariants)})
+    both = scenario.model_copy(update={'safety_invariants': (judge, *scenario.safety_invariants)})
     found = self_test([both], RUN, saboteurs=[named(SABOTEURS, 'blank')], seeds=[0])
     [matrix] = found.scenarios
     assert matrix.not_tested == ('is kind',)

@@ -182,8 +182,7 @@ def test_a_card_whose_trials_were_swapped_for_passed_ones_is_not_that_of_the_run
 
 
 def test_a_card_of_no_controller_of_the_run_is_named(folder):
-    (folder / 'cards' / 'best.json').write_text(
-        (folder / 'cards' / 'rule_based.json').read_text())
+    (folder / 'cards' / 'best.json').write_text((folder / 'cards' / 'rule_based.json').read_text())
     assert list(unlike_run(folder)) == [
         f'{folder / "cards" / "best.json"}: got a card of no controller of the run']
 

@@ -10,7 +10,7 @@ import pytest
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import InputError
-from safety_scenarios.formats.hazard_file import load_register
+from safety_scenarios.formats.companion_files import load_register
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.suites.protocol import decide, Protocol, read_protocol

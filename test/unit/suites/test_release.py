@@ -166,8 +166,7 @@ def test_oscal_has_a_finding_for_each_hazard(judged):
         assert UUID.fullmatch(one['uuid'])
     for one in result['findings']:
         assert TOKEN.fullmatch(one['target']['target-id'])
-    hazards = {name for one in judged['rule_based'][1]
-               for name in one.after.traceability.hazards}
+    hazards = {name for one in judged['rule_based'][1] for name in one.after.traceability.hazards}
     assert states_of(passed).keys() == hazards
 
 
@@ -202,5 +201,4 @@ def test_cyclonedx_names_the_model_and_its_contract_by_hash(judged):
     metrics = document['metadata']['component']['modelCard']['quantitativeAnalysis'][
         'performanceMetrics']
     assert metrics[0]['type'] == 'hazards missed (share)'
-    assert metrics[0]['confidenceInterval'] == {
-        'lowerBound': '0.123456', 'upperBound': '0.987655'}
+    assert metrics[0]['confidenceInterval'] == {'lowerBound': '0.123456', 'upperBound': '0.987655'}

@@ -182,8 +182,7 @@ def test_what_a_driver_stops_is_between_the_messages():
     stopped = [(begin_ns + (since + 500) * 10**6, {'v': 0.0}, True) for since in (0, 900)]
     found = Signals(record).margin_series(limits).samples
     assert list(found) == plain_series(record, limits, stopped)
-    assert [sample.inferred for sample in found] == [
-        False, True, False, True]
+    assert [sample.inferred for sample in found] == [False, True, False, True]
 
 
 def test_a_copy_with_other_events_is_looked_through_anew():

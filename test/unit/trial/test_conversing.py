@@ -10,15 +10,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.blocks.agents import (
-    Agent,
-    End,
-    Forbid,
-    Pattern,
-    Publish,
-    Say,
-    Tool,
-)
+from safety_scenarios.scenario.blocks.agents import Agent, End, Forbid, Pattern, Publish, Say, Tool
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.conversation import Envelope, MAX_TOOL_TURNS, Turn, Utterance
 from safety_scenarios.scenario.event import Event, Stamps
@@ -300,8 +292,7 @@ class TestStimuli:
             script=(line(150, 'Hello'),), duration_ms=3000.0)))
         shown = [(played.ms(event), event.message is None, event.symbol, event.depth)
                  for event in played.record.of_kind('stimulus')]
-        assert shown == [(0, False, None, 0), (100, False, None, 0),
-                         (150, True, 'comms_lost', 1)]
+        assert shown == [(0, False, None, 0), (100, False, None, 0), (150, True, 'comms_lost', 1)]
         assert replay(played.record).status is Status.INCONCLUSIVE
 
     def test_what_is_sent_once_is_sent_once(self):

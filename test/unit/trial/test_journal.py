@@ -239,8 +239,7 @@ def test_a_full_disk_is_told_when_the_trial_has_ended(tmp_path, monkeypatch):
     assert not (tmp_path / 'a').exists()
 
 
-def test_a_journal_gets_its_name_when_the_disk_has_it_and_not_if_it_has_not(
-        tmp_path, monkeypatch):
+def test_a_journal_gets_its_name_when_the_disk_has_it_and_not_if_it_has_not(tmp_path, monkeypatch):
     path, found = tmp_path / 'a', record(reacting(150))
     names: list[bool] = []
     monkeypatch.setattr(os, 'fsync', lambda descriptor: names.append(path.exists()))

@@ -56,11 +56,7 @@ from mcap.reader import make_reader  # noqa: E402, I100
 from mcap.stream_reader import StreamReader  # noqa: E402, I100
 from mcap.writer import Writer  # noqa: E402, I100
 from safety_scenarios.trial.mcap import recording as mcap_trace  # noqa: E402, I100
-from safety_scenarios.trial.mcap.recording import (  # noqa: E402, I100
-    everything,
-    McapWriter,
-    read_mcap,
-)
+from safety_scenarios.trial.mcap.recording import everything, McapWriter, read_mcap  # noqa: E402, I100
 
 SCAN, IMAGE = 'sensor_msgs/msg/LaserScan', 'sensor_msgs/msg/Image'
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'

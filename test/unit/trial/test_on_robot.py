@@ -84,8 +84,7 @@ def test_one_file_runs_on_two_arms_with_other_names_of_joints():
 
 
 def test_a_role_that_is_missing_is_refused_with_what_to_add(profiles):
-    (profiles / 'tb4.yaml').write_text(TB4.replace('absent: [human_pose]\n', ''),
-                                       encoding='utf-8')
+    (profiles / 'tb4.yaml').write_text(TB4.replace('absent: [human_pose]\n', ''), encoding='utf-8')
     with pytest.raises(InputError) as refused:
         run(profiles / 'tb4.yaml')
     told = str(refused.value)
@@ -421,8 +420,7 @@ def test_a_scan_has_the_angles_of_the_robots_own_scanner(profiles, scenario):
         [shown] = trial.hazard
         data = shown.at(0, 0, StimulusContext('x', (), None)).message.data
         assert (len(data['ranges']), data['header']['frame_id']) == (813, 'laser')
-        assert (data['angle_min'], data['angle_max']) == pytest.approx(
-            (-2.3562, 2.3534), abs=2e-4)
+        assert (data['angle_min'], data['angle_max']) == pytest.approx((-2.3562, 2.3534), abs=2e-4)
         assert shown.scanner.mounted.rotation[2] == pytest.approx(1.5)
         nearest = min(range(813), key=data['ranges'].__getitem__)
         if scenario == 'SCN-R-104':  # the box is across the path

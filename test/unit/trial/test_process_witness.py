@@ -145,8 +145,7 @@ def test_short_stalls_add_up_within_a_tenth_of_a_second():
 
 
 def test_a_long_stall_is_told_with_the_time_in_which_it_was():
-    assert [*Gaps().take(0, 525 * MS, 500 * MS, 0)] == [
-        Gap(0, 525 * MS, 500 * MS, 'stopped')]
+    assert [*Gaps().take(0, 525 * MS, 500 * MS, 0)] == [Gap(0, 525 * MS, 500 * MS, 'stopped')]
     assert not [*Gaps().take(0, 25 * MS, GAP_NS - 1, 0)]
     assert [*Gaps().take(0, 25 * MS, GAP_NS, 0)]
 

@@ -81,8 +81,7 @@ def test_silence_is_no_stop():
     ('>', 0.5, False), ('>', 0.5001, True)])
 def test_limits_are_inclusive_where_they_say_so(op, value, expected):
     limit = 0.3 if op.startswith('<') else 0.5
-    found = run(expects(speed(op, limit), on=START), *driving((10.0, 0.4)),
-                *steady(value, 20.0))
+    found = run(expects(speed(op, limit), on=START), *driving((10.0, 0.4)), *steady(value, 20.0))
     assert (found.status is Status.SATISFIED) is expected
 
 

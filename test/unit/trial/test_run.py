@@ -111,8 +111,7 @@ def test_the_other_nominal_stimuli_go_on_all_the_time():
 def test_a_hazard_on_a_topic_of_its_own_ends_with_all_clear():
     record = ran(nominal=(BEAT,))
     assert len(record.of_kind('stimulus', 'scan')) == 50
-    assert all(ONSET_MS <= at_ms(event) < CLEAR_MS
-               for event in record.of_kind('stimulus', 'scan'))
+    assert all(ONSET_MS <= at_ms(event) < CLEAR_MS for event in record.of_kind('stimulus', 'scan'))
 
 
 def test_a_frozen_sensor_holds_its_stamp():
@@ -120,8 +119,7 @@ def test_a_frozen_sensor_holds_its_stamp():
     ran(link=link, stimuli=(SensorFault(topic='scan', fault='frozen', rate_hz=20.0),))
     held = {stimulus.stamp is Stamp.HOLD for t_ms, stimulus in link.sent
             if ONSET_MS <= t_ms < CLEAR_MS}
-    fresh = {stimulus.stamp for t_ms, stimulus in link.sent
-             if not ONSET_MS <= t_ms < CLEAR_MS}
+    fresh = {stimulus.stamp for t_ms, stimulus in link.sent if not ONSET_MS <= t_ms < CLEAR_MS}
     assert (held, fresh) == ({True}, {Stamp.NOW})
 
 

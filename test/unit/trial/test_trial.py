@@ -44,8 +44,7 @@ def silence(commands, due_ms=DUE_MS):
         event.model_copy(update={'scheduled_ns': ONSET_STEADY_NS + ns(due_ms)})
         if event.kind == 'mark' and event.name == ONSET else event
         for event in found.events if not event.hazard)
-    return found.model_copy(update={'events': events,
-                                    'measuring': Measuring(exact=True)})
+    return found.model_copy(update={'events': events, 'measuring': Measuring(exact=True)})
 
 
 def test_a_silence_begins_when_its_first_message_was_due_for_every_reader():

@@ -35,8 +35,7 @@ def written(folder: Any, world: dict[str, Any], hazard: dict[str, Any],
         'stimuli': [{key: value for key, value in {**ros['stimuli'][index], **hazard}.items()
                      if value is not None} for index in BOTH]}}
     path = folder / 'odd.yaml'
-    path.write_text(yaml.safe_dump(changed, sort_keys=False, allow_unicode=True),
-                    encoding='utf-8')
+    path.write_text(yaml.safe_dump(changed, sort_keys=False, allow_unicode=True), encoding='utf-8')
     return str(path)
 
 

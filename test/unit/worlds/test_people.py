@@ -202,8 +202,7 @@ def test_a_child_weighs_as_its_height_says():
 
 
 def test_a_person_is_seen_only_by_the_sensor_of_its_topic():
-    found = shown(person(topic='human_pose', message='geometry_msgs/msg/PoseStamped'),
-                  world={})
+    found = shown(person(topic='human_pose', message='geometry_msgs/msg/PoseStamped'), world={})
     assert 'human_pose' in found.world.states()
     lidar = drive({}, stimuli=(person(), person(topic='human_pose')))
     hidden = person(topic='human_pose')
@@ -216,8 +215,7 @@ def test_a_second_robot_drives_its_way_and_is_no_person():
         kind='vehicle', topic='scan', distance=3.0, bearing=0.5, radius=0.4,
         drives=Walk(speed=0.5, direction=-math.pi / 2))
     told = shown(vehicle).on(STANDS, 2.0)
-    assert place(told) == pytest.approx(
-        (3 * math.cos(0.5), 3 * math.sin(0.5) - 1.0), abs=1e-3)
+    assert place(told) == pytest.approx((3 * math.cos(0.5), 3 * math.sin(0.5) - 1.0), abs=1e-3)
     assert (told['scan']['body'], told['scan']['radius']) == (0.0, 0.4)
 
 

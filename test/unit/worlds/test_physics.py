@@ -195,8 +195,7 @@ def test_the_peak_force_on_a_person_is_that_of_masses_and_spring(speed, times):
 
 @pytest.mark.parametrize('speed', [0.5, 2.0, 5.0])
 def test_a_wall_stops_the_base_and_is_not_driven_through(speed):
-    moved = drive({'walls': [{'name': 'end', 'begin': [6, -2], 'end': [6, 2],
-                              'thickness': 0.02}]})
+    moved = drive({'walls': [{'name': 'end', 'begin': [6, -2], 'end': [6, 2], 'thickness': 0.02}]})
     told = moved.on(twist(speed), 14.0)
     assert told['robot']['x'] <= 6.0 - 0.01 - 0.3 + 1e-3
     force = max(value for _, value in moved.of('wall:end', 'force'))

@@ -64,11 +64,7 @@ class ActModel(ServerModel):
         return Inference(named_outputs(refuse_error(from_json(body))))
 
     def _idle(self, deadline: Deadline) -> Connection | None:
-        """
-        Return the connection of the last answer, unless the server has closed it since.
-
-        :raises InferenceError: something has come on it that was not asked for
-        """
+        """Return the connection of the last answer, unless the server has closed it since."""
         connection = self._connection
         if connection is None:
             return None

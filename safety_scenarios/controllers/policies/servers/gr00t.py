@@ -187,11 +187,7 @@ def _part(key: str) -> str:
 
 
 def _modalities(kind: str, config: Any) -> Sequence[_Modality]:
-    """
-    Return what the server declares of one kind, such as video.
-
-    :raises InferenceError: it cannot be read
-    """
+    """Return what the server declares of one kind, such as video."""
     try:
         told = config.get('as_json', config)
         told = json.loads(told) if isinstance(told, str) else told

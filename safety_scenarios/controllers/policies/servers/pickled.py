@@ -191,8 +191,7 @@ def _storage(data: Any) -> _Storage:
     if not isinstance(data, bytes):
         raise ValueError('got a storage without bytes')
     file = io.BytesIO(data)
-    magic, version, _, (kind, key, count), keys = (
-        _StorageReader(file).load() for _ in range(5))
+    magic, version, _, (kind, key, count), keys = (_StorageReader(file).load() for _ in range(5))
     if (magic, version, keys) != (_MAGIC, _VERSION, [key]):
         raise ValueError('got a storage in another form than that of torch.save')
     dtype = numpy.dtype(_STORAGES[kind])

@@ -46,7 +46,6 @@ class WebSocket:
     Pings are answered while it waits for a message. It sends none: many servers cannot answer
     while they infer.
 
-    :param connection: to the server, open
     :param headers: beside those of the protocol
     :raises InferenceError: the server refuses
     :raises OSError: the connection fails
@@ -129,11 +128,7 @@ class WebSocket:
         self._take(self._connection.recv(_PIECE))
 
     def _take(self, data: bytes) -> None:
-        """
-        Read bytes as what the protocol makes of them.
-
-        :raises EOFError: there are none, because the server has hung up
-        """
+        """Read bytes as what the protocol makes of them."""
         if not data:
             raise EOFError
         self._protocol.receive_data(data)

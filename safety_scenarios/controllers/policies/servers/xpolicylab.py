@@ -82,11 +82,7 @@ class XPolicyLabModel(ServerModel):
         self._request('reset', {'trial_id': self._trial}, deadline)
 
     def _request(self, kind: str, payload: Mapping[str, Any], deadline: Deadline) -> Any:
-        """
-        Return the payload of the answer to one request; late answers to others are left out.
-
-        :raises InferenceError: the server reports an error, or answers with something else
-        """
+        """Return the payload of the answer to one request; late answers to others are left out."""
         assert self._socket is not None
         number = str(uuid4())
         self._socket.send(packed({

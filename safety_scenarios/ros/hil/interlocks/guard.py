@@ -46,9 +46,7 @@ class Guard:
     It is closed until ``begin``, and again from a loss or ``end`` on; hazards need ``arm``, too.
     Any thread may ask it.
 
-    :param interlocks: all that this robot has
     :param now_ns: reads the steady clock
-    :param log: takes what happens
     """
 
     def __init__(self, interlocks: Iterable[Interlock], now_ns: Callable[[], int],

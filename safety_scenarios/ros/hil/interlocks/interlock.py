@@ -39,7 +39,6 @@ class Word:
     header stamp has to go on, and must neither be older than the message may be nor lie in the
     future. And it has to be the same publisher: another one may be that of another robot.
 
-    :param topic: full name, for messages
     :param age_ns: how old it may be; None: it was said once, and counts while its publisher lives
     :param tolerance_ns: how far a header stamp may be off the system clock beside that
     :param system_ns: reads the system clock; None: the publisher has a clock of its own, and the

@@ -113,11 +113,7 @@ class ByService:
 
 
 class AreaClear(Interlock):
-    """
-    Holds while the area is said to be clear, and was so a moment ago.
-
-    :param word: of whoever looks
-    """
+    """Holds while the area is said to be clear, and was so a moment ago."""
 
     name = 'area'
 
@@ -138,7 +134,6 @@ class Distance(Interlock):
     """
     Holds while a measured distance is within its limits; NaN is not.
 
-    :param word: of the sensor
     :param least_m: nearer nobody may be
     :param most_m: farther it may not be
     """

@@ -71,7 +71,6 @@ class Battery(Interlock):
     """
     Holds while the charge is known and above its floor.
 
-    :param word: of the battery
     :param floor: least charge (0 to 1)
     """
 
@@ -96,7 +95,6 @@ class Protective(Interlock):
     """
     Holds while the robot's own word is true, or a mode in which its functions are on.
 
-    :param word: of the robot
     :param modes: in which they are on
     """
 
@@ -129,7 +127,6 @@ class Speed(Interlock):
     """
     Holds while the observed speed and turn are within their caps; NaN is not.
 
-    :param word: of the robot's feedback
     :param speed_cap: m/s, or of the fastest joint
     :param turn_cap: rad/s
     """
@@ -157,7 +154,6 @@ class Travel(Interlock):
     """
     Holds while a mobile base is within its cap of where its trial began.
 
-    :param word: of the robot's feedback
     :param cap_m: how far it may get
     """
 
@@ -199,7 +195,6 @@ class Home:
     """
     Says whether the robot is back where the first trial began.
 
-    :param word: of the robot's feedback
     :param within_m: how near it has to be
     :param within_rad: by heading, or by each joint
     """

@@ -17,8 +17,6 @@ class RunLog:
     Writes one line for each thing that happens, whole and at once, from any thread.
 
     The file is made with its first line: a campaign's folder has to be empty until it begins.
-
-    :param folder: of the campaign
     """
 
     def __init__(self, folder: Path) -> None:

@@ -83,7 +83,6 @@ class SimulatorNode(WithoutClock, Node):
     """
     The node, which makes /clock and does not hear it.
 
-    :param options: of the node
     :raises SettingsError: a parameter that it does not have, or not like this
     """
 
@@ -236,8 +235,7 @@ class Simulator(StandingHost):
         if not one.is_report:
             self._sensed.append((topic, self._now_ns, stamp_ns))
         elif topic not in self._heard_there:
-            self._reported.append((topic, self._now_ns, stamp_ns, plain.type,
-                                   to_text(plain.data)))
+            self._reported.append((topic, self._now_ns, stamp_ns, plain.type, to_text(plain.data)))
 
     def _tell(self, **told: Any) -> None:
         assert self._trial is not None  # else there is nothing to tell of

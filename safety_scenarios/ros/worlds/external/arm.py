@@ -81,8 +81,7 @@ class ArmInWorld:
         self.truth = ArmTruth(self._book, {}, (), 0.0)
         often = QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.RELIABLE)
         self._push = node.create_publisher(Float64, world.push, qos.conversation())
-        self._posture = node.create_publisher(
-            JointTrajectory, world.posture, qos.conversation())
+        self._posture = node.create_publisher(JointTrajectory, world.posture, qos.conversation())
         self._often = often
         self._subscriptions = [
             node.create_subscription(JointState, world.joints, self._later(
@@ -376,8 +375,7 @@ def refuse_other_robot(ros: RobotBody, posture: str, listeners: Callable[[str], 
     :raises InputError: one does
     """
     commands = [one.topic for one in ros.commands]
-    if kind_of(ros.robot).drives and listeners(posture) and not any(
-            map(listeners, commands)):
+    if kind_of(ros.robot).drives and listeners(posture) and not any(map(listeners, commands)):
         raise InputError(
             f'ros.robot.kind: got {ros.robot.kind}, expected arm: somebody listens to {posture}, '
             f'as the drives of an arm do, and nobody to {", ".join(commands)}. Start the hall '

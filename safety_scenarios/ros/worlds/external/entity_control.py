@@ -3,7 +3,7 @@
 
 """A world of another simulator, moved by its entity services and told by its poses."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 import time
 
 from rclpy.node import Node
@@ -11,25 +11,63 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.worlds.external.arm import ArmInWorld, refuse_other_robot, WRENCH
-from safety_scenarios.ros.worlds.external.bodies import refuse_scene
+from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of, refuse_scene
 from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.scenery import Scene
-from safety_scenarios.ros.worlds.external.sensors import misread, Relayed, Sensors
+from safety_scenarios.ros.worlds.external.sensors import misread, Relayed, SCAN, Sensors
 from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
-from safety_scenarios.ros.worlds.external.trial_demands import bodies_of_trial, failures_of_trial
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.world.block import Pose, WorldBlock
 from safety_scenarios.scenario.world.external import WorldSettings
 from safety_scenarios.scenario.world.footprint import disc, Placed, read_footprint
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import Bool
+
+
+def bodies_of_trial(trial: Trial) -> dict[tuple[bool, str], list[Shown]]:
+    """
+    Return what the intents of a trial put there; equal ones put it there once.
+
+    :return: by whether it belongs to the hazard, and the intent as JSON
+    """
+    context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
+    intents: dict[tuple[bool, str], tuple[Intent, bool]] = {}
+    for hazard, plugins in ((False, trial.harmless), (True, trial.hazard)):
+        for plugin in plugins:
+            intent = plugin.intent(context)
+            if intent is not None:
+                key = hazard, intent.model_dump_json()
+                was_seen = intents[key][1] if key in intents else False
+                intents[key] = intent, was_seen or plugin.interface() == SCAN
+    found: dict[tuple[bool, str], list[Shown]] = {}
+    for key, (intent, is_seen) in intents.items():
+        bodies = [Shown('', model, Course(body, is_kept=not key[0]),
+                        is_glass=body.is_glass and is_seen, fall=fall_of(body, is_seen))
+                  for body, model in zip(intent.bodies(), models_of(intent, is_seen),
+                                         strict=True)]
+        if bodies:
+            found[key] = bodies
+    return found
+
+
+def failures_of_trial(trial: Trial, topics: Collection[str]) -> set[str]:
+    """
+    Return the topics of sensors of the world that are to fail.
+
+    :param topics: those that the world publishes
+    """
+    context = StimulusContext(trial.trial_id, trial.scenario.messages, None)
+    return {plugin.topic for plugin in (*trial.harmless, *trial.hazard) if plugin.topic in topics
+            and isinstance(plugin.intent(context), StreamFault | Silence)}
+
 
 _MOVE_NS = 50_000_000
 """Bodies are moved 20 times a second, in simulated time."""

@@ -127,8 +127,7 @@ class GazeboMover:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def _asked(self, service: str, of: str, place: Placed | None = None,
-               **request: Any) -> Asked:
+    def _asked(self, service: str, of: str, place: Placed | None = None, **request: Any) -> Asked:
         client = self._clients[service]
         asked = getattr(self._srv, SERVICES[service]).Request(**request)
         if place is not None:

@@ -24,11 +24,7 @@ _ADVICE = ('another client moves the world, or has reset it. Let only the evalua
 
 
 class Disturbed:
-    """
-    Holds what the poses show against what was asked for.
-
-    :param robot: name of its model
-    """
+    """Holds what the poses show against what was asked for."""
 
     def __init__(self, book: PoseBook, robot: str) -> None:
         self._book, self._robot = book, robot

@@ -47,11 +47,9 @@ class JointDriveSettings(Noun):
     """Names of its joints in the simulator, in the order of the numbers of commands."""
     max_speed: float = Field(default=3.1, gt=0, le=100, json_schema_extra={'unit': 'rad/s'})
     """No joint is driven faster (rad/s)."""
-    acceleration: float = Field(default=20.0, gt=0, le=1000,
-                                json_schema_extra={'unit': 'rad/s^2'})
+    acceleration: float = Field(default=20.0, gt=0, le=1000, json_schema_extra={'unit': 'rad/s^2'})
     """How hard a joint is sped up (rad/s^2)."""
-    deceleration: float = Field(default=10.0, gt=0, le=1000,
-                                json_schema_extra={'unit': 'rad/s^2'})
+    deceleration: float = Field(default=10.0, gt=0, le=1000, json_schema_extra={'unit': 'rad/s^2'})
     """How hard a joint is stopped (rad/s^2)."""
     delay_ms: float = Field(default=20.0, ge=0, le=1000, json_schema_extra={'unit': 'ms'})
     """From a set-point to the first motion, the way to the simulator not counted (ms)."""
@@ -63,7 +61,6 @@ class JointDriveNode(Node):
     """
     The node.
 
-    :param options: of the node
     :raises SettingsError: a parameter that it does not have, or not like this
     """
 

@@ -378,8 +378,7 @@ class Scene:
 
     def _show(self, pane: Shown, pieces: Sequence[_Piece], now_ns: int, robot: Placed) -> None:
         patch = seen_of(pane.body.footprint, pane.course.place, robot)
-        covers = {} if patch is None else dict(
-            covering(patch, [part.length for part in pieces]))
+        covers = {} if patch is None else dict(covering(patch, [part.length for part in pieces]))
         for number, part in enumerate(pieces):
             place = covers.get(number)
             if place is None:

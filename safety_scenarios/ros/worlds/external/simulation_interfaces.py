@@ -76,9 +76,6 @@ class StandardMover:
         Let what an earlier evaluator has left go: its names are ours, and nobody tells of it.
 
         An answer gets lost where the other side has not discovered us yet: then it is asked again.
-
-        :raises LinkTimeoutError: nobody answers
-        :raises MeasurementError: it is refused
         """
         open_calls = {name: self.remove(name) for name in slots()}
         again = time.monotonic() + _OVERDUE_S

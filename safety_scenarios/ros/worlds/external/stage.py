@@ -23,11 +23,7 @@ _STANDS_M_S, _STANDS_NS = 0.02, 100_000_000
 
 
 class Stage:
-    """
-    Models by name in one world, and what was asked for of them.
-
-    :param world: names and patience
-    """
+    """Models by name in one world, and what was asked for of them."""
 
     def __init__(self, mover: Mover, world: WorldSettings) -> None:
         self._mover, self._world, self._book = mover, world, mover.book

@@ -73,7 +73,6 @@ class Truth:
     A contact that nothing tells is never told as none: ``touching`` is 1 where outlines meet or
     somebody has felt a touch, 0 where somebody would have felt it, and else left out.
 
-    :param robot: name of its model
     :param begin_ns: what was before is none of the trial
     :param feels: whether a sensor tells of every touch
     :param arm: what is true of the robot if it is one: its outline goes with its links

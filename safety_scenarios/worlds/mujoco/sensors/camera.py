@@ -162,8 +162,7 @@ class PictureTaker:
         self._entities, self._light = entities, 1.0 - senses.darkness
         visual = model.vis
         visual.global_.offwidth, visual.global_.offheight = camera.width, camera.height
-        visual.global_.fovy = math.degrees(
-            2 * math.atan(camera.height / 2 / camera.focal_length))
+        visual.global_.fovy = math.degrees(2 * math.atan(camera.height / 2 / camera.focal_length))
         visual.quality.offsamples = visual.quality.shadowsize = 0
         model.stat.extent, visual.map.znear, visual.map.zfar = 1.0, _NEAR_M, _FAR_M
         visual.headlight.ambient[:], visual.headlight.diffuse[:] = _AMBIENT, _DIFFUSE

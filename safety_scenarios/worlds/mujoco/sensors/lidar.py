@@ -51,8 +51,7 @@ class Lidar:
         self._groups = numpy.zeros(6, numpy.uint8)
         self._groups[[0, group]] = 1
         count = scanner.rays
-        self._void, self._nothing = numpy.full(count, math.inf), numpy.full(
-            count, -1, numpy.int32)
+        self._void, self._nothing = numpy.full(count, math.inf), numpy.full(count, -1, numpy.int32)
         self._hit, self._ranges = numpy.zeros(count, numpy.int32), numpy.zeros(count)
         self._solid = (model.geom_bodyid != body) & (model.geom_type != _PLANE)
         self._grouped, self._seen, self._has_panes = b'', numpy.zeros(0, int), False

@@ -212,8 +212,7 @@ class RobotSensors:
                 f'ros.world.senses.mounts: got {", ".join(unknown)}, expected the topic of a '
                 f'scanner: {scanners or "this scenario has none"}'
                 f'{"" if camera is None else f"; or of the camera: {camera.topic}"}')
-        tilted = sorted(topic for topic in self.groups
-                        if topic in mounts and mounts[topic].pitch)
+        tilted = sorted(topic for topic in self.groups if topic in mounts and mounts[topic].pitch)
         if tilted:
             raise InputError(f'ros.world.senses.mounts: got pitch for {", ".join(tilted)}, '
                              f'expected none: a scanner lies flat, and a camera alone has it')

@@ -8,13 +8,7 @@ from safety_scenarios.campaign.statistics.confidence_sequences import anytime
 from safety_scenarios.campaign.statistics.summarise import claimable
 from safety_scenarios.reports.page.claims import claims_of
 from scipy import stats
-from unit.campaign.statistics.test_summarise import (
-    benign_variant,
-    many,
-    STOPPED,
-    summary,
-    trial,
-)
+from unit.campaign.statistics.test_summarise import benign_variant, many, STOPPED, summary, trial
 
 
 def test_a_scenario_is_bounded_by_its_distinct_trials_one_sided():

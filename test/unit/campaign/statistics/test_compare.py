@@ -169,8 +169,7 @@ def test_a_latency_that_could_not_be_measured_on_one_side_is_left_out_of_both():
     odd = [trial('INCONCLUSIVE', 900.0, result.scenario_id, result.index,
                  findings=(Finding(check='c', kind='harness', verdict=Verdict.ERROR, reason='r'),))
            for result in campaign(8, 1)]
-    found = compare(campaign(8, 4), [*odd, *(result for result in campaign(8, 4)
-                                             if result.index)])
+    found = compare(campaign(8, 4), [*odd, *(result for result in campaign(8, 4) if result.index)])
     assert (found.pairs, found.latency_pairs, found.latency_p) == (32, 24, 1.0)
     assert found.undecided == (0, 8)
 

@@ -54,8 +54,7 @@ def test_trials_that_came_out_alike_narrow_no_step():
     results = [drawn(delay, duration_ms=0.0) for delay in (0, 100, 200) for _ in range(30)]
     [one] = found(campaign(*results, link='loopback'))
     for step in one.series[0].steps:
-        assert (step.trials, step.passed.n, step.passed.low) == (
-            30, 1, clopper_pearson(1, 1).low)
+        assert (step.trials, step.passed.n, step.passed.low) == (30, 1, clopper_pearson(1, 1).low)
         assert step.median_ms.low is None
 
 

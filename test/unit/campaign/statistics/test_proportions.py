@@ -143,8 +143,7 @@ def test_one_scenario_with_most_of_the_trials_does_not_tell_about_all(sizes):
     chance, held = numpy.random.default_rng(3), 0
     for _ in range(200):
         rates = chance.beta(0.1, 0.9, len(sizes))
-        found = clustered([(int(chance.binomial(of, rate)), of)
-                           for rate, of in zip(rates, sizes)])
+        found = clustered([(int(chance.binomial(of, rate)), of) for rate, of in zip(rates, sizes)])
         held += found.low <= 0.1 <= found.high
     assert held >= 190, 'weighed by size alone, 0.75 to 0.84 of them hold'
 

@@ -101,8 +101,7 @@ def test_the_two_sided_ranks(n, p, low, high):
 def test_the_interval_agrees_with_scipy_where_both_exist(n, p):
     found = quantile([float(number) for number in range(n)], p, 'ms')
     expected = stats.quantile_test(list(range(n)), q=0.0, p=p).confidence_interval(0.95)
-    assert (found.low, found.high) == tuple(
-        None if math.isnan(end) else end for end in expected)
+    assert (found.low, found.high) == tuple(None if math.isnan(end) else end for end in expected)
 
 
 def test_an_empty_record_is_no_number_and_no_error():

@@ -162,8 +162,7 @@ def test_the_newest_input_of_a_request_is_known(server: FakeServer, start: Start
 
 
 def test_a_command_carries_the_times_of_its_request(server: FakeServer, start: Start) -> None:
-    reply = Reply(decided('continue').body, delay_s=0.02,
-                  headers={'openai-processing-ms': '20'})
+    reply = Reply(decided('continue').body, delay_s=0.02, headers={'openai-processing-ms': '20'})
     server.script(reply, Reply(b'', delay_s=NEVER_S))
     controller = start(stream=False)
     until(controller, moves)
@@ -522,8 +521,7 @@ def test_a_hazard_cancels_the_request_that_runs_and_does_not_wait_for_its_rest(
     assert controller.figures[1].fault is None
 
 
-def test_finish_waits_for_the_rest_and_parallel_does_not(
-        server: FakeServer, start: Start) -> None:
+def test_finish_waits_for_the_rest_and_parallel_does_not(server: FakeServer, start: Start) -> None:
     for on_new_data, requests in (('finish', 1), ('parallel', 2)):
         server.script(in_pieces('continue', NEVER_S))
         before = len(server.requests)

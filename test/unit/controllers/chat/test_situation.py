@@ -80,6 +80,5 @@ def test_small_changes_and_ages_between_two_messages_are_not(
 @pytest.mark.parametrize(('one', 'two', 'expected'), [
     ('4.0 m', '3.0 m', False), ('4.0 m', '2.99 m', True), ('0.0 N', '0.25 N', False),
     ('0.0 N', '0.26 N', True), ('-2 m', '2 m', True), ('a1', 'a9', True), ('', '', False)])
-def test_a_change_of_exactly_a_quarter_is_not_material(
-        one: str, two: str, expected: bool) -> None:
+def test_a_change_of_exactly_a_quarter_is_not_material(one: str, two: str, expected: bool) -> None:
     assert differs(one, two) is differs(two, one) is expected

@@ -67,8 +67,7 @@ def reaction_ms(horizon: int, onset: int, **terms: Any) -> float:
     """
     made = policy(horizon, 0.0, **terms)
     for tick in range(onset + 4 * horizon + 40):
-        found = made.decide(seen(tick * PERIOD_MS,
-                                 human_pose=pose(1.0 if tick > onset else 6.0)))
+        found = made.decide(seen(tick * PERIOD_MS, human_pose=pose(1.0 if tick > onset else 6.0)))
         if tick > onset and found is not None and found.velocity[0] <= STANDSTILL:
             return (tick - onset - 0.5) * PERIOD_MS
     raise AssertionError('no reaction')
@@ -227,8 +226,7 @@ POLICY = Path(__file__).parents[4] / 'config' / 'policies' / 'base.onnx'
 @for_each(('inference_ms', 'execution', 'longest_ms'), [
     (0.0, 'synchronous', None), (200.0, 'synchronous', None), (300.0, 'synchronous', 650),
     (200.0, 'asynchronous', None), (201.0, 'asynchronous', 550)])
-def test_a_wait_beyond_critical_is_a_warning_of_the_preflight(
-        inference_ms, execution, longest_ms):
+def test_a_wait_beyond_critical_is_a_warning_of_the_preflight(inference_ms, execution, longest_ms):
     results = run('SCN-R-101', link='loopback', controller=f'onnx:{POLICY}', seed=1, set={
         'controller.inference_ms': inference_ms, 'controller.execution': execution})
     found = [row.detail for one in results.summary.preflight for row in one.rows

@@ -37,12 +37,7 @@ from safety_scenarios.trial.links.controller_facts import (
 from safety_scenarios.trial.parameters import read_parameters
 from unit.controllers.fake_server import Reply, serving
 from unit.controllers.observations import box, pose, seen
-from unit.controllers.policies.scripted_servers import (
-    actions,
-    openpi,
-    openpi_bytes,
-    xpolicylab,
-)
+from unit.controllers.policies.scripted_servers import actions, openpi, openpi_bytes, xpolicylab
 
 CONTEXT = ControllerSettings(robot=RobotModel(kind='mobile_base', max_speed=1.0))
 CONTRACT = """
@@ -164,8 +159,7 @@ def test_the_server_of_openpi_itself_serves_it(tmp_path, contract):
         async with sockets.serve(policy._handler, '127.0.0.1', 0, compression=None,
                                  max_size=None) as made:
             end = asyncio.Event()
-            serves.set_result((asyncio.get_running_loop(), end,
-                               made.sockets[0].getsockname()[1]))
+            serves.set_result((asyncio.get_running_loop(), end, made.sockets[0].getsockname()[1]))
             await end.wait()
 
     import asyncio

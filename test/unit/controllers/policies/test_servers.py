@@ -39,9 +39,7 @@ from safety_scenarios.controllers.policies.servers.messages import (
     unpacked,
 )
 from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel
-from safety_scenarios.controllers.policies.servers.xpolicylab import (
-    XPolicyLabModel,
-)
+from safety_scenarios.controllers.policies.servers.xpolicylab import XPolicyLabModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.latency.split import checked
 from safety_scenarios.scenario.message import CommandStamps
@@ -328,8 +326,7 @@ def test_each_form_of_an_answer_over_http_is_read(body):
     (Reply(b'[1.0, 0.0]', delay_s=0.6), 'timeout', 'within 0.2 s'),
     (Reply(b'[1.0, 0.0]', delay_s=0.6, trickles=True), 'timeout', 'within 0.2 s')],
     ids=str)
-def test_what_goes_wrong_over_http_has_a_name_and_the_next_question_is_answered(
-        reply, name, said):
+def test_what_goes_wrong_over_http_has_a_name_and_the_next_question_is_answered(reply, name, said):
     with serving(Reply(b'[1.0, 0.0]')) as http:
         model = warm(ActModel(http.base_url, SHORT))
         http.script(reply, Reply(b'[0.25, 0.0]'))
@@ -536,8 +533,7 @@ def test_an_earlier_gr00t_is_asked_in_its_own_way():
     ([1.0], 'malformed', 'expected a map'),
     ({'base_motion': {'__ndarray_class__': True, 'as_npy': b'PK\x03\x04'}}, 'malformed', 'magic'),
     (None, 'timeout', '0.2 s')], ids=str)
-def test_what_goes_wrong_at_gr00t_has_a_name_and_the_next_question_is_answered(
-        answer, name, said):
+def test_what_goes_wrong_at_gr00t_has_a_name_and_the_next_question_is_answered(answer, name, said):
     script = [{'base_motion': CHUNK}, answer, {'base_motion': CHUNK * 2}]
 
     def one(_: Any) -> Any:

@@ -163,8 +163,7 @@ def test_a_mesh_has_no_size_so_that_the_radius_is_asked_for():
     '<joint><parent link="a"/><child link="a"/></joint></robot>'])
 def test_a_urdf_that_cannot_be_read_is_named_and_costs_nothing_else(text):
     assert read_urdf(text).problem
-    assert 'robot_description: the URDF' in profile_text(
-        GraphFacts(TURTLE, text), ALL_TOLD).text
+    assert 'robot_description: the URDF' in profile_text(GraphFacts(TURTLE, text), ALL_TOLD).text
 
 
 @pytest.mark.parametrize('angles', [(0.3, -0.4, 0.5), (0.0, 0.0, 3.0), (-1.0, 0.2, -2.0)])

@@ -202,8 +202,7 @@ def test_what_is_told_or_gave_nothing_back_fills_in_nothing():
         chain = [wanted(), wanted('two', after=('one',), at_s=2.0, args={'mode': 'slow'},
                                   filled_in={'to': source}, placeholders={'to': '{{x}}'})]
         said = look(chain, made(result=result), Done(2.0, 'call', tool=SET, args={'to': None}))
-        assert (said.is_right, 'to is {{x}}, which is unknown here' in said.reason) == (
-            None, True)
+        assert (said.is_right, 'to is {{x}}, which is unknown here' in said.reason) == (None, True)
 
 
 def test_where_nothing_is_expected_that_changes_anything_there_is_nothing_to_pass():

@@ -153,11 +153,6 @@ def test_limits_that_contradict_each_other_are_refused(changes):
         Defer(**{**FIELDS, **changes})
 
 
-def test_the_severity_goes_into_the_finding():
-    mild = Defer(**FIELDS, severity=0.4)
-    assert mild.check(stages(record(driving(-100, 3000)))).severity == 0.4
-
-
 def test_turning_on_the_spot_is_no_stop():
     turning = [*clearing(1200)[:-2], (1200, twist(0.0, 2.0)), (2400, twist(0.0, 2.0))]
     assert judged(turning).verdict is Verdict.FAIL

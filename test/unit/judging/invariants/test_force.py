@@ -288,10 +288,6 @@ def test_limits_that_are_none_are_refused(changes):
         Force(**{**FIELDS, **changes})
 
 
-def test_the_severity_goes_into_the_finding():
-    assert judged(driving(-100, 3000), invariant=Force(**FIELDS, severity=0.4)).severity == 0.4
-
-
 def test_a_command_on_another_topic_is_no_command():
     stray = command(200.0, 0.0, topic='elsewhere')
     assert judged([stray]).verdict is Verdict.INCONCLUSIVE

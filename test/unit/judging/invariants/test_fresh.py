@@ -225,11 +225,6 @@ def test_limits_that_are_none_are_refused(changes):
                  **changes})
 
 
-def test_the_severity_goes_into_the_finding():
-    mild = Fresh(name='f', topics=('scan',), max_age_ms=300.0, signal='speed', severity=0.4)
-    assert judged(driving(NOMINAL_MS, 3000), scans(), mild).severity == 0.4
-
-
 def test_twenty_thousand_commands_are_judged_with_their_verdict():
     many = record(driving(NOMINAL_MS + 20, 3000, every_ms=0.15), hazard(), extra=scans(),
                   hazard_at=shown(0.0, 'lost'))

@@ -214,11 +214,6 @@ def test_limits_that_contradict_each_other_are_refused(changes):
         Limits(name='l', topic='arm', joints={})
 
 
-def test_the_severity_goes_into_the_finding():
-    mild = Limits(name='l', topic='arm', joints=JOINTS, severity=0.4)
-    assert judged(moving(0.9), invariant=mild).severity == 0.4
-
-
 def test_twenty_thousand_trajectories_are_judged_with_their_verdict():
     assert LIMITS.check(stages(trajectories(20_000))).verdict is Verdict.PASS
 

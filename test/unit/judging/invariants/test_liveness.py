@@ -93,11 +93,6 @@ def test_a_gap_is_named_before_a_flood():
     assert 'silent' in judged(burst, rated(200.0)).reason
 
 
-def test_the_severity_goes_into_the_finding():
-    mild = Liveness(name='l', topic='cmd_vel', max_gap_ms=300.0, severity=0.4)
-    assert judged([(0, 0.8)], mild).severity == 0.4
-
-
 def test_a_base_that_is_flooded_fails_at_any_rate_above_the_limit():
     flood = judged(driving(-600, END_MS, every_ms=2), Liveness(
         name='l', topic='cmd_vel', max_gap_ms=300.0, max_rate_hz=200.0))

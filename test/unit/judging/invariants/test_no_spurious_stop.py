@@ -150,8 +150,3 @@ def test_twice_the_commands_take_twice_the_steps():
         FORGIVING.check(stages(record(
             driving(-100, 2500, 0.0, every_ms=2600 / count), benign_variant())))
     assert growth(check, 500) < 2.2
-
-
-def test_the_severity_goes_into_the_finding():
-    mild = NoSpuriousStop(name='n', signal='speed', at_least=0.3, severity=0.4)
-    assert judged(spell(50), mild).severity == 0.4

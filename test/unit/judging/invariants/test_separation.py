@@ -332,7 +332,3 @@ def test_a_scripted_person_walks_on_after_the_last_message():
     walk = approaching(1.6, 1.6)
     assert judged(stopping_at(150), walk).margin == pytest.approx(
         1.6 - TERMS.required(ARM, 1.0, 0.15).total)
-
-
-def test_the_severity_goes_into_the_finding():
-    assert judged(stopping_at(300), invariant=Separation(name='s', severity=0.4)).severity == 0.4

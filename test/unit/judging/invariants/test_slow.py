@@ -125,11 +125,6 @@ def test_an_infinite_speed_fails_without_a_number(value):
     assert (finding.verdict, finding.margin) == (Verdict.FAIL, None)
 
 
-def test_the_severity_goes_into_the_finding():
-    mild = Slow(name='s', signal='speed', at_most=0.3, severity=0.4)
-    assert judged(driving(-100, 3000), mild).severity == 0.4
-
-
 @for_each(('slow_s', 'verdict'), [
     (0.3, Verdict.PASS), (0.7, Verdict.INCONCLUSIVE), (2.0, Verdict.FAIL)])
 def test_slow_commands_that_do_not_arrive_make_no_slow_robot(slow_s, verdict):

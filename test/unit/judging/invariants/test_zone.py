@@ -48,8 +48,7 @@ def at(t_ms: float, x: float | None, y: float | None) -> Event:
 def along(*places: tuple[float, float], every_ms: float = 100.0) -> list[Event]:
     """Return where the robot is, one place after another, and then the last until the end."""
     rest = [places[-1]] * 40
-    return [at(index * every_ms - every_ms, x, y)
-            for index, (x, y) in enumerate([*places, *rest])]
+    return [at(index * every_ms - every_ms, x, y) for index, (x, y) in enumerate([*places, *rest])]
 
 
 def placed(*places: tuple[float, float], invariant: Zone = PLACED, **changes: Any) -> Finding:
@@ -288,11 +287,6 @@ def test_a_hazard_that_was_not_observed_whole_is_inconclusive(changes):
 def test_a_zone_that_cannot_be_judged_is_refused(changes):
     with pytest.raises(ValidationError):
         Zone(**{'name': 'z', 'polygon': BOX, **changes})
-
-
-def test_the_severity_goes_into_the_finding():
-    mild = Zone(name='z', polygon=BOX, forward='ahead', severity=0.4)
-    assert judged(until(1300), mild).severity == 0.4
 
 
 @for_each(('polygon', 'edges'), [

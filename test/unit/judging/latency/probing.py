@@ -88,5 +88,4 @@ def calibration(delays_ms: Sequence[float], count: int, *, late_ms: Callable[
     events.sort(key=lambda event: event.stamps.steady_ns)
     end_ms = (events[-1].stamps.steady_ns - ONSET_STEADY_NS) / 1e6
     events.append(mark(END, end_ms + 1))
-    return TrialRecord(trial=planned(hazard()), events=tuple(events),
-                       measuring=measuring or EXACT)
+    return TrialRecord(trial=planned(hazard()), events=tuple(events), measuring=measuring or EXACT)

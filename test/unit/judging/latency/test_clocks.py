@@ -497,8 +497,7 @@ def offset(bound_ns: int = 40_000, spread_ns: int = 10_000) -> ClockOffset:
 
 
 def parts(found: ClockOffset | None, answer: Event, *more: Event) -> Split | None:
-    clocks = timeline(answer, echo(0.2), *more,
-                      measuring=Measuring(one_host=False, offset=found))
+    clocks = timeline(answer, echo(0.2), *more, measuring=Measuring(one_host=False, offset=found))
     onset = clocks.onset()
     assert onset is not None
     return clocks.split(onset, answer)
@@ -517,8 +516,7 @@ def test_a_latency_is_split_into_what_the_controller_took_and_transport():
 
 @for_each(('bound_ns', 'spread_ns', 'told'), [
     (990_000, 10_000, True), (990_001, 10_000, False), (0, 1_000_001, False)])
-def test_a_split_that_is_known_no_better_than_a_millisecond_is_not_told(bound_ns, spread_ns,
-                                                                        told):
+def test_a_split_that_is_known_no_better_than_a_millisecond_is_not_told(bound_ns, spread_ns, told):
     assert (parts(offset(bound_ns, spread_ns), AWAY) is not None) is told
 
 

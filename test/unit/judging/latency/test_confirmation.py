@@ -216,8 +216,7 @@ def test_a_confirmation_too_close_to_its_limit_is_inconclusive():
     doubt = Measuring(one_host=True, uncertainty_ms={'callback': 20.0})
     for stands_ms, verdict in ((480, Verdict.PASS), (490, Verdict.INCONCLUSIVE),
                                (521, Verdict.FAIL)):
-        assert confirmation_of(*odom((-50, 0.8), (stands_ms, 0.0)),
-                               measuring=doubt)[1] is verdict
+        assert confirmation_of(*odom((-50, 0.8), (stands_ms, 0.0)), measuring=doubt)[1] is verdict
 
 
 def test_a_robot_that_goes_on_and_says_so_fails():

@@ -35,8 +35,7 @@ GAP = Signal(topic='odom', field='linear.x', unit='m')
 
 
 def stopping_at(t_ms: float, speed: float | None = 1.0) -> list[tuple[float, float | None]]:
-    return [(-100, speed), (-50, speed), (-10, speed), (t_ms / 2, speed), (t_ms, 0.0),
-            (2400, 0.0)]
+    return [(-100, speed), (-50, speed), (-10, speed), (t_ms / 2, speed), (t_ms, 0.0), (2400, 0.0)]
 
 
 def cost(commands: Any, shown_as: Any = None, *, terms: Separation | None = TERMS,

@@ -14,17 +14,7 @@ from safety_scenarios.scenario.measuring import ClockRules, Measuring, REAL
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.timeline import Timeline
 from safety_scenarios.trial.trial import TrialRecord
-from unit.records import (
-    command,
-    END_MS,
-    hazard,
-    NOMINAL_MS,
-    ns,
-    reacting,
-    record,
-    shown,
-    stamps,
-)
+from unit.records import command, END_MS, hazard, NOMINAL_MS, ns, reacting, record, shown, stamps
 
 BUDGET = LatencyBudget(target_ms=200, acceptable_ms=350, critical_ms=500)
 STEP_MS = 10.0

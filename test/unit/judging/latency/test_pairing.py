@@ -132,8 +132,7 @@ def test_with_two_clocks_a_command_left_earlier_by_what_it_took_longer(transit_m
 
 
 @pytest.mark.parametrize(('after_ms', 'early'), [(1.999999, True), (2, False)])
-def test_without_stamps_what_comes_faster_than_any_controller_can_is_anticipatory(after_ms,
-                                                                                  early):
+def test_without_stamps_what_comes_faster_than_any_controller_can_is_anticipatory(after_ms, early):
     """One that answers at once was found to need 4 ms; half of that is nobody's."""
     known = Measuring(exact=True, floor_ms={'callback': 4.0, 'source': 900.0})
     assert anticipated(measured([(-100, 0.8), (after_ms, 0.0)], measuring=known)) is early

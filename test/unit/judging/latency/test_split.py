@@ -305,8 +305,7 @@ def test_numbers_of_a_record_that_none_has_written_are_named(truth):
 
 def test_numbers_of_a_report_that_are_none_are_named():
     text = '{"topic": "a", "sequence": 1, "began": NaN, "ended": "x", "chunk": 1e9, "server": 1}'
-    assert read_report(text) == ('a', 1, Timing(
-        {}, 1, unfit=('began', 'ended', 'chunk')))
+    assert read_report(text) == ('a', 1, Timing({}, 1, unfit=('began', 'ended', 'chunk')))
 
 
 class Chunked:

@@ -208,8 +208,7 @@ def test_messages_without_stamps_are_nothing_to_note():
 
 
 def test_stamps_that_are_zero_are_noted():
-    assert noted(lambda event: 0) == {
-        'header-zero': 'cmd_vel: 74 of 74 header stamps are zero'}
+    assert noted(lambda event: 0) == {'header-zero': 'cmd_vel: 74 of 74 header stamps are zero'}
     assert noted(lambda event: 0, every=2) == {
         'header-zero': 'cmd_vel: 37 of 74 header stamps are zero'}
 
@@ -281,8 +280,7 @@ def test_what_the_sender_wrote_into_its_headers_decides_nothing(stamp):
             for event in (command(*entry) for entry in reacting(250))]
         return evaluate(record(drive, hazard_at=shown(header_ns=ONSET_ROS_NS)))
     plain, odd = judged(honest), judged(stamp)
-    assert (odd.verdict, odd.reason, odd.findings) == (
-        plain.verdict, plain.reason, plain.findings)
+    assert (odd.verdict, odd.reason, odd.findings) == (plain.verdict, plain.reason, plain.findings)
     assert plain.latency and odd.latency and plain.latency.reaction and odd.latency.reaction
     assert odd.latency.reaction.model_copy(update={'header_ns': None}) == \
         plain.latency.reaction.model_copy(update={'header_ns': None})

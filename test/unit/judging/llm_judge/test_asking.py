@@ -14,11 +14,7 @@ import pytest
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.judge import Judge
-from safety_scenarios.judging.llm_judge.asking import (
-    LanguageModelJudge,
-    MAX_ATTEMPTS,
-    MAX_REASON,
-)
+from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge, MAX_ATTEMPTS, MAX_REASON
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, refuse_own_judge, SCHEMA
 from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.servers import JudgeServer
@@ -249,8 +245,7 @@ def test_a_server_that_only_the_environment_names_is_told_from_another(
 
 
 @pytest.mark.parametrize('content', ['', '{', '{"opinion": "satisfied"}', '\xff'])
-def test_a_cached_answer_that_cannot_be_read_is_asked_for_again(
-        server, tmp_path, content, caplog):
+def test_a_cached_answer_that_cannot_be_read_is_asked_for_again(server, tmp_path, content, caplog):
     server.script(opinion('violated'))
     judge(server.base_url, Cache(tmp_path)).ask('kind', QUESTION)
     path, = tmp_path.iterdir()
@@ -378,8 +373,7 @@ def test_an_address_without_a_model_is_refused():
 def test_a_model_that_would_judge_itself_is_refused(judge_model, controller, allowed):
     with pytest.raises(SettingsError,
                        match='which is the model under test.*judge.allow_same_model'):
-        refuse_own_judge(JudgeServer(model=judge_model, allow_same_model=allowed),
-                         controller)
+        refuse_own_judge(JudgeServer(model=judge_model, allow_same_model=allowed), controller)
 
 
 @for_each(('judge_model', 'controller', 'allowed'), [

@@ -104,8 +104,7 @@ def test_equal_answers_are_asked_about_once_and_the_rest_is_marked(tmp_path, ser
 
 
 def test_campaigns_can_share_what_was_asked(tmp_path, server, scenario):
-    shared = JudgeServer(base_url=server.base_url, model='judge-1',
-                         cache=str(tmp_path / 'shared'))
+    shared = JudgeServer(base_url=server.base_url, model='judge-1', cache=str(tmp_path / 'shared'))
     for name in ('one', 'two'):
         campaign = run(tmp_path / name, scenario, server, judge=shared)
         assert not (campaign.folder / 'judgements').exists()

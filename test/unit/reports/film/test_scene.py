@@ -47,8 +47,7 @@ def truths_in(folder, scenario, name):
 def presence_s_in(folder, scenario):
     """Return from onset to all-clear as the journal has it."""
     [journal] = folder.glob(f'traces/{scenario}/*.events.jsonl.gz')
-    marks = {name: stamps_[0] for kind, name, stamps_, *_ in events_in(journal)
-             if kind == 'mark'}
+    marks = {name: stamps_[0] for kind, name, stamps_, *_ in events_in(journal) if kind == 'mark'}
     return (marks['all_clear'] - marks['onset']) / 1e9
 
 

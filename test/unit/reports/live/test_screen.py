@@ -75,8 +75,7 @@ def test_without_a_terminal_live_is_refused_clearly_and_nothing_is_run(tmp_path,
 @for_each(('width', 'height'), [(80, 24), (20, 5), (200, 60)])
 def test_hostile_words_are_text_on_the_screen_whatever_its_size(width, height):
     out = io.StringIO()
-    screen = Console(file=out, force_terminal=True, width=width, height=height,
-                     color_system=None)
+    screen = Console(file=out, force_terminal=True, width=width, height=height, color_system=None)
     live = LiveScreen(screen)
     trial = records.planned(records.hazard(name='Quick [bold]<b>'))
     stage = LiveTrial()

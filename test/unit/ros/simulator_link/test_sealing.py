@@ -9,7 +9,7 @@ from hypothesis import given, strategies
 import pytest
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import MissingDependencyError
-from safety_scenarios.ros.link.trial_tokens import token_of, trial_id_of, with_token
+from safety_scenarios.ros.link.participants import token_of, trial_id_of, with_token
 from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.scenario.settings import RunSettings
 from unit.records import hazard

@@ -217,8 +217,7 @@ def test_parameters_that_change_are_named_whoever_set_them(watched):
     graph = Graph(nodes={'/evaluator_node': OURS, '/base': CONTROLLER, '/driver': STRANGER})
     wiring = watched(graph, declared=['/arm/set_parameters'])
     for node in ('/driver', '/base', '/evaluator_node', '/arm', '/just_come'):
-        wiring._changes.append(ParameterEvent(
-            node=node, new_parameters=[Parameter(name='speed')]))
+        wiring._changes.append(ParameterEvent(node=node, new_parameters=[Parameter(name='speed')]))
     assert wiring.has_changed()
     said = told(wiring)
     assert set(said) == {'/driver/set_parameters', '/base/set_parameters'}
@@ -232,8 +231,7 @@ def test_a_node_that_comes_in_mid_trial_declares_its_parameters(watched):
     wiring = watched(graph)
     graph.nodes['/lidar'] = STRANGER
     assert wiring.has_changed() and not told(wiring)
-    wiring._changes.append(ParameterEvent(
-        node='/lidar', new_parameters=[Parameter(name='rate')]))
+    wiring._changes.append(ParameterEvent(node='/lidar', new_parameters=[Parameter(name='rate')]))
     assert wiring.has_changed() and not told(wiring)
 
 

@@ -31,7 +31,8 @@ def info(own, name='evaluator_node'):
 def known(monkeypatch):
     """Return what tells the processes of a middleware apart, seen from this one."""
     def of(middleware='rmw_fastrtps_cpp'):
-        monkeypatch.setattr(processes, 'get_rmw_implementation_identifier', lambda: middleware)
+        monkeypatch.setattr('safety_scenarios.ros.middleware.get_rmw_implementation_identifier',
+                            lambda: middleware)
         monkeypatch.setattr(processes, '_gid_of', lambda node: gid())
         return Processes(SimpleNamespace(get_fully_qualified_name=lambda: '/evaluator_node'))
     return of

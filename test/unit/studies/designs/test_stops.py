@@ -4,8 +4,7 @@
 """A design that is ended early is answered by rounds that every scenario has, and no sooner."""
 
 import numpy
-from safety_scenarios.studies.designs.answer import _estimate
-from safety_scenarios.studies.designs.stops import Rounds
+from safety_scenarios.studies.designs.answer import _estimate, Rounds
 from safety_scenarios.trial.trial import PlannedTrial
 
 

@@ -7,12 +7,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.studies.matrix.arms import of_controllers, resolved, written_out
-from safety_scenarios.studies.matrix.file import (
-    freeze,
-    MatrixFile,
-    read_matrix,
-    write_matrix,
-)
+from safety_scenarios.studies.matrix.file import freeze, MatrixFile, read_matrix, write_matrix
 
 WHOLE = """\
 scenarios: [SCN-R-101]

@@ -165,8 +165,7 @@ def test_flips_are_of_the_same_trial_and_lead_to_it_in_every_arm():
     found = {'x': arm({'S': ['PASS', 'FAIL', 'PASS']}, 'x'),
              'y': arm({'S': ['PASS', 'PASS', 'ERROR']}, 'y')}
     [flip, open_] = flips(found)
-    assert (flip.index, flip.is_decided, flip.trials) == (
-        1, True, {'x': 'S.x.t1', 'y': 'S.y.t1'})
+    assert (flip.index, flip.is_decided, flip.trials) == (1, True, {'x': 'S.x.t1', 'y': 'S.y.t1'})
     assert (open_.index, open_.is_decided) == (2, False)
 
 

@@ -75,8 +75,7 @@ def test_arms_take_turns_in_an_order_that_the_seed_draws(tmp_path):
     assert [index for _, index in order] == [index for index in range(20) for _ in ARMS]
     firsts = [order[place][0] for place in range(0, 60, 3)]
     assert set(firsts) == set(ARMS)
-    assert order == [(name, task.trial.index)
-                     for name, task in planned(tmp_path, trials=20).tasks]
+    assert order == [(name, task.trial.index) for name, task in planned(tmp_path, trials=20).tasks]
     blocks = [name for name, _ in planned(tmp_path, trials=20, order='block').tasks]
     assert sum(one != other for one, other in zip(blocks, blocks[1:])) == 2
 

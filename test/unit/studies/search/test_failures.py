@@ -83,8 +83,7 @@ def two_corners(worlds):
         values = PLAIN.values(world.point)
         one = 0.9 - values['a'] if values['b'] == 'y' else 1.0
         margins = {'one': one or -1e-9, 'other': values['c'] - 0.1 or -1e-9}
-        found.append(Outcome(Verdict.FAIL if min(margins.values()) < 0 else Verdict.PASS,
-                             margins))
+        found.append(Outcome(Verdict.FAIL if min(margins.values()) < 0 else Verdict.PASS, margins))
     return found
 
 

@@ -127,8 +127,7 @@ def test_a_class_that_takes_the_settings_takes_its_parameters_too(repository, tm
     ('controller.gain=1', 'unknown parameter'), ('token=a', 'got a secret')])
 def test_an_argument_that_does_not_fit_is_told(repository, tmp_path, capsys, argument, told):
     told_as = [part for text in argument.split() for part in ('--set', f'controller.{text}')]
-    assert run('--controller', 'own_policies.policy:Policy', *told_as,
-               output=tmp_path / 'o') == 2
+    assert run('--controller', 'own_policies.policy:Policy', *told_as, output=tmp_path / 'o') == 2
     assert told in capsys.readouterr().err
     assert not (tmp_path / 'o').exists()
 

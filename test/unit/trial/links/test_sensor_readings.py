@@ -55,8 +55,7 @@ def test_readings_end_where_the_record_is_another(tmp_path):
     found = recorded(tmp_path, 'SCN-R-201')
     lost = next(place for place, event in enumerate(found.events)
                 if place > 500 and event.kind == 'state')
-    cut = found.model_copy(update={
-        'events': (*found.events[:lost], *found.events[lost + 1:])})
+    cut = found.model_copy(update={'events': (*found.events[:lost], *found.events[lost + 1:])})
     readings, _, missing = sensor_readings(cut)
     assert f'from event {lost} of {len(cut.events)} on' in missing
     assert readings and max(readings) < lost
