@@ -153,8 +153,8 @@ def test_frames_are_chained_to_one_that_carries_both():
 
 
 @for_each(('known', 'why'), [
-    ([], 'nobody says'),
-    ([MountedFrame(frame='laser', parent='gripper')], 'nobody says'),
+    ([], 'is published nowhere'),
+    ([MountedFrame(frame='laser', parent='gripper')], 'is published nowhere'),
     ([MountedFrame(frame='laser', rotation=(math.pi, 0.0, 0.0))], 'expected a level one')])
 def test_a_frame_that_is_not_known_or_leans_is_refused(known, why):
     with pytest.raises(MeasurementError, match=why):

@@ -178,7 +178,7 @@ def test_after_a_crash_nobody_knows_whether_the_artifacts_stayed(tmp_path, model
         (done.folder / name).unlink()
     found, _ = repair(done.folder)
     assert found.summary.exit_code == 3
-    assert 'not looked at again' in ' '.join(found.summary.sut.doubts)
+    assert 'not checked again' in ' '.join(found.summary.sut.doubts)
 
 
 def test_compare_says_what_each_side_was_of(tmp_path, capsys):

@@ -85,7 +85,7 @@ def test_what_is_not_played_is_told_with_the_reason(write):
     assert [one.topic for one in loaded.scenarios[0].body.nominal.stimuli] == [
         'scan', 'heartbeat', 'shapes']
     [note] = [note for note in loaded.notes if 'not played' in str(note)]
-    assert 'clock tells a time' in str(note) and 'cmd_vel is a command topic' in str(note)
+    assert 'clock carries a time' in str(note) and 'cmd_vel is a command topic' in str(note)
 
 
 def test_a_bag_that_is_over_holds_its_last_messages_or_begins_again_as_a_whole(write):

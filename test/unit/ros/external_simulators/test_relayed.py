@@ -149,7 +149,7 @@ def test_only_the_sensors_of_this_trial_are_wrong(monkeypatch):
 
 
 @pytest.mark.parametrize('senses, problem, told', [
-    (None, '', 'that no more makes wrong'), (Senses(), '', 'that no more makes wrong'),
+    (None, '', 'that no longer adds the fault'), (Senses(), '', 'that no longer adds the fault'),
     (TURNED, 'as it is', 'with a problem.*: as it is')])
 def test_a_trial_whose_sensor_was_right_in_the_end_is_none(monkeypatch, senses, problem, told):
     """As of a relay that was started again; and what is left of it is right."""

@@ -83,7 +83,7 @@ def test_an_interlock_that_fails_does_not_hold():
 
     def happens():
         robot.alone.why_not = fails
-    assert 'alone: got an error of its own, ZeroDivisionError: oops' in str(
+    assert 'alone: got an internal error, ZeroDivisionError: oops' in str(
         play(robot, is_begun=happens))
 
 

@@ -115,7 +115,7 @@ def test_what_our_own_adapter_sends_comes_moves_and_goes():
 
 
 @for_each(('fields', 'code', 'word'), [
-    ({'name': 'robot'}, answering.NAME_NOT_UNIQUE, 'somebody has already'),
+    ({'name': 'robot'}, answering.NAME_NOT_UNIQUE, 'which exists already'),
     ({'name': 'a b'}, answering.NAME_INVALID, 'letters'),
     ({'text': ''}, answering.NO_RESOURCE, '<cylinder>'),
     ({'uri': 'person.sdf'}, answering.UNSUPPORTED_FORMAT, 'resource_string'),

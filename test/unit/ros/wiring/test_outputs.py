@@ -43,6 +43,10 @@ class Graph:
         return 'evaluator_node'
 
     @staticmethod
+    def get_subscriptions_info_by_topic(topic):
+        return []
+
+    @staticmethod
     def get_namespace():
         return '/'
 
