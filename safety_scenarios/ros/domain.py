@@ -27,13 +27,15 @@ from safety_scenarios.errors import SettingsError
 
 _FOLDER = '/dev/shm/'
 _NAMES = ('fastrtps_', 'fastdds_')
-_LOCK = '_el'
-"""Behind the name of a segment: the file that its owner, and nobody else, holds open."""
+_LOCK, _SHARED = '_el', '_sl'
+"""Behind the name of a segment: files that its only owner, or each of several, holds open."""
 
 
 def abandoned() -> set[str]:
     """Return the segments that are there, and that nobody owns, sends to or is about to open."""
-    there = os.listdir(_FOLDER) if os.path.isdir(_FOLDER) else ()
+    there = list[str]()
+    with suppress(OSError):  # a system without shared memory, or none that we may read
+        there = os.listdir(_FOLDER)
     return {name for name in map(_segment, there)
             if name.startswith(_NAMES) and _is_ours_alone(name)}
 
@@ -51,17 +53,23 @@ def _is_ours_alone(name: str, *, removes: bool = False) -> bool:
     While that is found out, and while it is removed, whoever opens it waits; its mutex is what
     everybody opens first, so that who has waited finds the rest gone, and makes it anew.
     """
-    files = [Path(_FOLDER, file) for file in (f'sem.{name}_mutex', name, name + _LOCK)]
+    files = [Path(_FOLDER, file)
+             for file in (f'sem.{name}_mutex', name, name + _LOCK, name + _SHARED)]
     with ExitStack() as leases:
         try:
             for file in files:
                 with suppress(FileNotFoundError):
-                    _lease(leases.enter_context(file.open('rb')).fileno())
+                    _lease(leases.enter_context(open(file, 'rb', opener=_at_once)).fileno())
+            for file in files if removes else ():
+                file.unlink(missing_ok=True)
         except OSError:  # it is open or mapped, or is somebody else's
             return False
-        for file in files if removes else ():
-            file.unlink(missing_ok=True)
     return True
+
+
+def _at_once(file: str, flags: int) -> int:
+    """Open a file without waiting, as for a pipe, or for the lease of another program."""
+    return os.open(file, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
 def _lease(file: int) -> None:
@@ -72,7 +80,8 @@ def _lease(file: int) -> None:
 
 def _segment(file: str) -> str:
     """Return the segment to which a file belongs."""
-    return file.removeprefix('sem.').removesuffix('_mutex').removesuffix(_LOCK)
+    file = file.removeprefix('sem.').removesuffix('_mutex')
+    return file.removesuffix(_LOCK).removesuffix(_SHARED)
 
 
 LAST_SAFE_DOMAIN = 101

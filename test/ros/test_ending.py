@@ -33,11 +33,12 @@ def test_the_last_words_of_a_controller_are_its_whole_exception(log, words):
     assert last_words(log) == words
 
 
-@pytest.mark.parametrize('held', ['sem.{}_mutex', '{}', '{}_el'])
+@pytest.mark.parametrize('held', ['sem.{}_mutex', '{}', '{}_el', '{}_sl'])
 def test_no_segment_is_removed_that_anybody_has_open_though_no_list_of_processes_tells(held):
     """As whoever has just begun, or is in a container that shares no more than the memory."""
     name = f'fastrtps_of_{os.getpid()}'
-    files = [Path('/dev/shm', part.format(name)) for part in ('sem.{}_mutex', '{}', '{}_el')]
+    files = [Path('/dev/shm', part.format(name))
+             for part in ('sem.{}_mutex', '{}', '{}_el', '{}_sl')]
     for file in files:
         file.write_bytes(b'0')
     try:
@@ -51,6 +52,20 @@ def test_no_segment_is_removed_that_anybody_has_open_though_no_list_of_processes
     finally:
         for file in files:
             file.unlink(missing_ok=True)
+
+
+def test_a_pipe_or_a_link_in_shared_memory_neither_holds_up_the_end_nor_is_removed(tmp_path):
+    pipe, link = (Path(f'/dev/shm/fastrtps_{kind}_of_{os.getpid()}') for kind in ('pipe', 'link'))
+    try:
+        os.mkfifo(pipe)
+        link.symlink_to(tmp_path / 'of_somebody')
+        (tmp_path / 'of_somebody').touch()
+        assert not {pipe.name, link.name} & abandoned()
+        remove_segments({pipe.name, link.name})
+        assert pipe.exists() and link.exists()
+    finally:
+        pipe.unlink(missing_ok=True)
+        link.unlink(missing_ok=True)
 
 
 @pytest.fixture
