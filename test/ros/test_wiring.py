@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from ros.campaigns import campaign, faulty, process, QUICK
+from ros.campaigns import campaign, FAULTY, faulty, process, QUICK
 
 pytestmark = pytest.mark.dds
 OTHER = '/base_2/cmd_vel'
@@ -21,6 +21,14 @@ rclpy.init()
 node = rclpy.create_node('sensor')
 publisher = node.create_publisher(PoseStamped, 'human_pose', 10)
 pathlib.Path(sys.argv[1]).touch()
+rclpy.spin(node)
+"""
+ASKS = """
+import rclpy
+from std_msgs.msg import String
+rclpy.init()
+node = rclpy.create_node('asks_relays')
+publisher = node.create_publisher(String, 'relay/ask', 10)
 rclpy.spin(node)
 """
 TELEOPERATION = """
@@ -76,10 +84,20 @@ def test_a_topic_that_appears_with_the_hazard_is_caught(tmp_path, domain):
     ('hears_events', '/evaluator_node/event'), ('hears_relay', '/relay/ask')])
 def test_who_hears_what_the_harness_reports_of_the_trial_gets_no_pass(
         tmp_path, domain, fault, topic):
-    run = judge(tmp_path, fault, domain)
+    with process(sys.executable, '-c', ASKS, domain=domain):
+        run = judge(tmp_path, fault, domain)
     assert run.code == 3, run.output
     [reason] = reasons(run, 'the controller hears nothing that the harness reports')
     assert reason.startswith(f'{topic}: the controller under test (/somebodys_base) subscribes')
+
+
+def test_a_relay_may_carry_the_commands_where_it_is_asked_nothing(tmp_path, domain):
+    with process(sys.executable, '-m', 'safety_scenarios.ros.nodes.relay_node', '--ros-args', '-p',
+                 "topics:=['cmd_raw:=cmd_vel']", domain=domain), \
+            process(sys.executable, str(FAULTY), 'none', '--ros-args', '-r', 'cmd_vel:=cmd_raw',
+                    domain=domain):
+        run = campaign(tmp_path / 'run', QUICK, '--controller', 'external', domain=domain)
+    assert run.code == 0, run.output
 
 
 @pytest.mark.thorough

@@ -22,6 +22,8 @@ class Audience:
     """
     The subscribers of live topics, and of what simulator and relays are asked and report.
 
+    Where no node asks or reports, no subscriber counts: a relay may carry the commands.
+
     :param node: of the harness
     """
 
@@ -51,6 +53,6 @@ class Audience:
                 yield topic, _HEARS.format(nodes=', '.join(sorted(nodes)))
 
     def _topics(self) -> Iterator[str]:
-        yield from self._others
+        yield from filter(self._node.count_publishers, self._others)
         for publisher in self._live:
             yield publisher.topic_name
