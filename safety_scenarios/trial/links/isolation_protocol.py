@@ -55,22 +55,22 @@ class Frames:
         if end >= 0:
             for poll in (self._arrives, self._leaves):
                 poll.register(end, select.POLLIN)
-        self._rest = b''
+        self._rest, self._looked_s = b'', 0.0
 
     def send(self, frame: bytes, look: Callable[[], None] = lambda: None) -> None:
         """
         Send one frame.
 
-        :param look: called after each second in which the other end takes nothing
+        :param look: called each second, however slowly the other end takes it; what it raises
+            ends the wait
         :raises ConnectionLost: the other end is closed
         """
-        left = memoryview(_LENGTH.pack(len(frame)) + frame)
+        left, self._looked_s = memoryview(_LENGTH.pack(len(frame)) + frame), time.monotonic()
         while left:
             try:
                 left = left[os.write(self._descriptor, left):]
             except BlockingIOError:
-                if not self._is_ready(self._leaves):
-                    look()
+                self._await(self._leaves, look)
             except OSError as error:
                 raise ConnectionLost from error
 
@@ -93,28 +93,28 @@ class Frames:
         if descriptor >= 0:
             os.close(descriptor)
 
-    def _is_ready(self, poll: select.poll) -> bool:
+    def _await(self, poll: select.poll, look: Callable[[], None]) -> bool:
         """
         Wait for the socket, at most for a second, and return whether it is ready.
 
         :raises ConnectionLost: the process at the other end has ended, and has left nothing
         """
         found = poll.poll(_LOOK_MS)
-        if any(one == self._descriptor for one, _ in found):
-            return True
-        if found and not any(one == self._descriptor for one, _ in poll.poll(0)):
-            raise ConnectionLost
-        return bool(found)
+        is_ready = any(one == self._descriptor for one, _ in found)
+        if found and not is_ready:
+            is_ready = any(one == self._descriptor for one, _ in poll.poll(0))
+            if not is_ready:
+                raise ConnectionLost
+        if not is_ready or time.monotonic() - self._looked_s > _LOOK_MS / 1e3:
+            look()
+            self._looked_s = time.monotonic()
+        return is_ready
 
     def _taken(self, count: int, look: Callable[[], None]) -> bytes:
         parts, missing = [self._rest], count - len(self._rest)
-        looked_s = time.monotonic()
+        self._looked_s = time.monotonic()
         while missing > 0:
-            is_ready = self._is_ready(self._arrives)
-            if not is_ready or time.monotonic() - looked_s > _LOOK_MS / 1e3:
-                look()
-                looked_s = time.monotonic()
-            if not is_ready:
+            if not self._await(self._arrives, look):
                 continue
             try:
                 part = os.read(self._descriptor, _CHUNK)

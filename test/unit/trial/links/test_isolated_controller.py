@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A controller of somebody's own code reaches neither plan nor verdict: it has its own process."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 import json
 import os
 from pathlib import Path
@@ -527,13 +527,17 @@ MESSAGES = [
 BACKWARDS = MountedFrame(frame='laser', translation=(0.1, 0.0, 0.2), rotation=(0.0, 0.0, 3.1))
 
 
-def test_bytes_that_trickle_in_do_not_hold_up_whoever_waits_for_them(monkeypatch):
+@pytest.mark.parametrize('sends', [False, True])
+def test_bytes_that_trickle_do_not_hold_up_whoever_waits_for_them(monkeypatch, sends):
+    """Neither those of a reply, nor those of a request that is taken bit by bit."""
     monkeypatch.setattr('safety_scenarios.trial.links.isolation_protocol._LOOK_MS', 20)
     ours, theirs = socket.socketpair()
 
     def trickle():
         while not ended.wait(0.005):
-            theirs.send(b'x')
+            with suppress(BlockingIOError):
+                _ = theirs.recv(1 << 16) if sends else theirs.send(b'x')
+    theirs.setblocking(False)
     ended, looks = threading.Event(), []
 
     def look():
@@ -541,14 +545,14 @@ def test_bytes_that_trickle_in_do_not_hold_up_whoever_waits_for_them(monkeypatch
         if len(looks) == 3:
             raise Hanging(0)
     with theirs, closing(Frames(ours.detach(), 1 << 31)) as frames:
-        writer = threading.Thread(target=trickle)
-        writer.start()
+        other = threading.Thread(target=trickle)
+        other.start()
         try:
             with pytest.raises(Hanging):
-                frames.receive(look)
+                frames.send(bytes(50_000_000), look) if sends else frames.receive(look)
         finally:
             ended.set()
-            writer.join()
+            other.join()
 
 
 def test_frames_arrive_as_they_were_and_once():
