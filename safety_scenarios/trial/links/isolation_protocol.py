@@ -78,7 +78,7 @@ class Frames:
         """
         Wait for one frame.
 
-        :param look: called each second, whatever trickles in; what it raises ends the wait
+        :param look: called each second, whatever arrives; what it raises ends the wait
         :raises ConnectionLost: the other end is closed
         :raises ValueError: the frame is longer than it may be
         """
@@ -112,7 +112,6 @@ class Frames:
 
     def _taken(self, count: int, look: Callable[[], None]) -> bytes:
         parts, missing = [self._rest], count - len(self._rest)
-        self._looked_s = time.monotonic()
         while missing > 0:
             if not self._await(self._arrives, look):
                 continue

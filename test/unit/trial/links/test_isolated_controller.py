@@ -527,17 +527,22 @@ MESSAGES = [
 BACKWARDS = MountedFrame(frame='laser', translation=(0.1, 0.0, 0.2), rotation=(0.0, 0.0, 3.1))
 
 
-@pytest.mark.parametrize('sends', [False, True])
-def test_bytes_that_trickle_do_not_hold_up_whoever_waits_for_them(monkeypatch, sends):
-    """Neither those of a reply, nor those of a request that is taken bit by bit."""
+@pytest.mark.parametrize(('waits', 'other'), [
+    (lambda frames, look: frames.receive(look), lambda theirs: theirs.send(b'x')),
+    (lambda frames, look: [frames.receive(look) for _ in range(1000)],  # none is a reply
+     lambda theirs: theirs.send(b'\1\0\0\0x')),
+    (lambda frames, look: frames.send(bytes(50_000_000), look),
+     lambda theirs: theirs.recv(1 << 16))])
+def test_bytes_that_trickle_do_not_hold_up_whoever_waits_for_them(monkeypatch, waits, other):
+    """Those of a reply, those of replies to nothing, and of a request that is taken bit by bit."""
     monkeypatch.setattr('safety_scenarios.trial.links.isolation_protocol._LOOK_MS', 20)
     ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
 
     def trickle():
         while not ended.wait(0.005):
             with suppress(BlockingIOError):
-                _ = theirs.recv(1 << 16) if sends else theirs.send(b'x')
-    theirs.setblocking(False)
+                other(theirs)
     ended, looks = threading.Event(), []
 
     def look():
@@ -545,14 +550,14 @@ def test_bytes_that_trickle_do_not_hold_up_whoever_waits_for_them(monkeypatch, s
         if len(looks) == 3:
             raise Hanging(0)
     with theirs, closing(Frames(ours.detach(), 1 << 31)) as frames:
-        other = threading.Thread(target=trickle)
-        other.start()
+        process = threading.Thread(target=trickle)
+        process.start()
         try:
             with pytest.raises(Hanging):
-                frames.send(bytes(50_000_000), look) if sends else frames.receive(look)
+                waits(frames, look)
         finally:
             ended.set()
-            other.join()
+            process.join()
 
 
 def test_frames_arrive_as_they_were_and_once():
