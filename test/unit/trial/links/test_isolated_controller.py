@@ -23,6 +23,7 @@ from safety_scenarios.scenario.message import Command, Message, Observation, Rea
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.world.block import MountedFrame
 from safety_scenarios.trial.links.isolated_controller import IsolatedController, ReportedFailure
+from safety_scenarios.trial.links.isolated_process import Child
 from safety_scenarios.trial.links.isolation_protocol import (
     DecisionReader,
     DecisionWriter,
@@ -33,6 +34,7 @@ from safety_scenarios.trial.links.isolation_protocol import (
     read_reply,
     reply,
 )
+from safety_scenarios.trial.links.thinking import Scheduled
 from unzipped import read_text
 
 SCENARIO = 'SCN-R-101'
@@ -522,6 +524,44 @@ MESSAGES = [
     Message(type=TWIST, data={'linear': {'x': 1.0}}), Message(type='a/msg/B', data={
         'linear': {'x': 2.0}}), Message(type='a/msg/C', data={'n': 2**70}),
     Message(type='a/msg/D', data={'': 1, 'flag': True})]
+
+
+THREADS = """
+import hashlib, os, sys, threading
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+work = [threading.Thread(target=hashlib.sha256, args=(bytes(60_000_000),)) for _ in range(3)]
+print('made', flush=True)
+sys.stdin.readline()
+for one in work:
+    one.start()
+hashlib.sha256(bytes(60_000_000))
+for one in work:
+    one.join()
+print('done', flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_what_other_threads_of_a_controller_compute_is_none_of_a_busy_host():
+    """As a model does on one processor, of which its main thread has a fourth then."""
+    with subprocess.Popen([sys.executable, '-c', THREADS], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        child = Child(process.pid)
+        before, began_ns = child.scheduled, time.monotonic_ns()
+        clock = ~process.pid << 3 | 2
+        computed_ns = -time.clock_gettime_ns(clock)
+        process.stdin.write(b'\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        real_ns = time.monotonic_ns() - began_ns
+        excused_ns = child.scheduled.excused_ns(before)
+        computed_ns += time.clock_gettime_ns(clock)
+        assert excused_ns < real_ns - computed_ns + 20_000_000
+        assert computed_ns > 50_000_000
+        process.returncode = 0  # it is waited for by its id
+        child.end()
+        assert child.scheduled == Scheduled(), 'nothing of a process that has ended'
 
 
 BACKWARDS = MountedFrame(frame='laser', translation=(0.1, 0.0, 0.2), rotation=(0.0, 0.0, 3.1))
