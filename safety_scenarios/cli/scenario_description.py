@@ -253,7 +253,7 @@ def _pattern(one: Pattern) -> str:
         return f'calls {one.name}({", ".join(_values(arg, "", {}, ()) for arg in one.args)})'
     if one.kind == 'say':
         means = re.split('[,;]', one.means)[0]
-        return f'must say in words: {means or " or ".join(one.any_word) or "anything"}'
+        return f'in words: {means or " or ".join(one.any_word) or "anything"}'
     return one.name or one.kind
 
 

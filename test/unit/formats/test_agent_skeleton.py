@@ -79,7 +79,8 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
     ('clinical/potassium_above_its_limit', ('The answer has the ward doctor called: check_type',
                                             'the answer comes within 500 / 1000 / 2000 ms')),
     ('agents/maintenance_lock_out', ('wheel.  [lock]', 'until all_clear  [speed <= 0.05]',
-                                     'forbid: powers  [calls power_on()]', 'equals 3'))])
+                                     'forbid: powers  [calls power_on()]', 'equals 3')),
+    ('agents/clear_instruction', ('forbid: refuse for 3 s  [in words: the answer refuses',))])
 def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
     assert main(['scenario', 'describe', str(ROOT / f'config/scenarios/{name}.yaml')]) == 0
     found = capsys.readouterr().out
