@@ -260,9 +260,11 @@ def missing_ros(error: ImportError, feature: str, instead: str = '') -> MissingD
     if (error.name or '').partition('.')[0] == 'safety_scenarios':
         raise error
     return MissingDependencyError(
-        feature, f'{error.name or "rclpy"} ({error})',
+        feature, f'{error.name or "rclpy"} ({str(error).partition(chr(10))[0]})',
         'source your ROS installation, or pip install ros-jazzy-rclpy '
-        f'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces{instead}')
+        f'ros-jazzy-rmw-fastrtps-cpp ros-jazzy-common-interfaces{instead}',
+        found='which is not installed' if isinstance(error, ModuleNotFoundError) else
+        'which is there, but cannot be loaded')
 
 
 def refused(place: str, error: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from types import ModuleType
 from cases import for_each
 import pytest
 import safety_scenarios
+from safety_scenarios.errors import missing_ros
 
 NAMES = {
     # what is done
@@ -86,6 +87,15 @@ def test_without_ros_three_lines_run_a_scenario_and_the_command_says_what_to_ins
         'print(main(["run", "SCN-C-101"]))')
     assert shown == 'FAIL\n2\n'
     assert 'pip install ros-jazzy-rclpy' in told and 'Traceback' not in told
+
+
+def test_ros_that_is_there_but_cannot_be_loaded_is_not_called_missing():
+    told = str(missing_ros(ImportError(
+        'librcl.so: cannot open shared object file\nThe C extension failed to be imported',
+        name='_rclpy_pybind11'), 'The relay'))
+    assert 'file), which is there, but cannot be loaded. Run: source' in told
+    assert 'which is not installed' in str(missing_ros(ModuleNotFoundError(
+        "No module named 'rclpy'", name='rclpy'), 'The relay'))
 
 
 def test_a_star_import_brings_the_public_names_and_nothing_else():
