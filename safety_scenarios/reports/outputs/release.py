@@ -10,6 +10,7 @@ in OSCAL: a tool that knows only pass and fail must not take it for a pass.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timezone
 import json
 from pathlib import Path
@@ -70,7 +71,7 @@ class _Facts:
                               f'{counted(self.summary.planned, "planned trial")} were completed')
         settings = json.loads((folder / SETTINGS).read_text(encoding='utf-8'))
         self.files = {str(one['id']): str(one['path']) for one in settings.get('scenarios', ())}
-        self.started = str(settings.get('started') or '1970-01-01T00:00:00+00:00')
+        self.started = _moment(settings.get('started'))
         self.version = str(versions()['safety_scenarios'])
         manifest = folder / MANIFEST
         self.manifest = digest(manifest) if manifest.is_file() else ''
@@ -184,6 +185,14 @@ def _location(path: str) -> dict[str, Any]:
     installed = path.partition('://')[2].partition('/')[2] if '://' in path else path
     return {'uri': quote((installed or 'scenario').encode(errors='surrogatepass')),
             'uriBaseId': '%SRCROOT%'}
+
+
+def _moment(text: object) -> str:
+    """Return a time as it was written; 1970, where it is none or has no offset from UTC."""
+    with suppress(ValueError):
+        if datetime.fromisoformat(str(text)).tzinfo is not None:
+            return str(text)
+    return '1970-01-01T00:00:00+00:00'
 
 
 def _utc(text: str) -> str:

@@ -59,6 +59,15 @@ def test_sarif_has_a_result_at_the_scenario_file_for_each_failed_check(judged):
                 for row in run['results']}) == len(failed)
 
 
+@pytest.mark.parametrize('started', ['yesterday', '2026-01-01T00:00:00', None])
+def test_a_beginning_that_is_no_moment_keeps_no_document_back(started, judged, tmp_path):
+    folder, found = judged['rule_based']
+    settings = json.loads((folder / 'settings.json').read_text(encoding='utf-8'))
+    (tmp_path / 'settings.json').write_text(json.dumps({**settings, 'started': started}))
+    [run] = review_of('sarif', tmp_path, found)['runs']
+    assert run['invocations'][0]['startTimeUtc'] == '1970-01-01T00:00:00Z'
+
+
 def test_a_campaign_in_simulated_time_has_a_beginning_and_no_end(judged):
     folder, found = judged['rule_based']
     last = replace(found, trials=tuple(replace(one, after=one.after.model_copy(update={
