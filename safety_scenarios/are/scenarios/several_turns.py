@@ -224,7 +224,7 @@ class Calling(Playing):
             if not {meant, named} & self._turn.at_ns.keys():
                 self._fields.unmapped(place, (
                     f'{event} expects {argument.name}={text}, which names no event, so no trial '
-                    f'passes. Name one{did_you_mean(named, list(self._turn.at_ns))}'))
+                    f'passes. Name one.{did_you_mean(named, list(self._turn.at_ns))}'.rstrip('.')))
             elif meant not in calls:
                 self._fields.unmapped(place, (
                     f"{event} expects {argument.name}={text}, which ARE's judge takes from its "

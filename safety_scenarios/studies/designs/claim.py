@@ -126,8 +126,8 @@ class _Reader:
         for subject in _SHARES:
             if name == subject:
                 return subject, 0.99
-        self._refuse(repr(name), f'one of {", ".join(_SHARES)}, p99 reaction'
-                                 f'{did_you_mean(name, _SHARES)}')
+        self._refuse(repr(name), f'one of {", ".join(_SHARES)}, p99 reaction',
+                     did_you_mean(name, _SHARES))
         raise AssertionError
 
     def _share(self, what: str) -> float:
@@ -165,6 +165,6 @@ class _Reader:
     def _next(self) -> str:
         return self._words.pop(0) if self._words else ''
 
-    def _refuse(self, got: str, expected: str) -> None:
-        raise SettingsError(f"{self._where}: '{self._text}': got {got}, expected {expected}. For "
-                            f"example '{EXAMPLES[0]}'")
+    def _refuse(self, got: str, expected: str, hint: str = '') -> None:
+        raise SettingsError(f"{self._where}: '{self._text}': got {got}, expected {expected}.{hint}"
+                            f" For example '{EXAMPLES[0]}'")

@@ -188,7 +188,7 @@ def test_what_a_run_fills_in_is_kept_apart(tmp_path):
 @pytest.mark.parametrize(('value', 'why'), [
     ('{{hazard.key}}', "ARE's judge takes from its own run"), ('{{first.key}}', 'its own run'),
     (' {{first}} ', 'its own run'), ('{{hazard}}', 'its own run'),
-    ('{{frist}}', "names no event, so no trial passes. Name one Did you mean 'first'?"),
+    ('{{frist}}', "names no event, so no trial passes. Name one. Did you mean 'first'?"),
     ('{{other}}', "does not depend on 'other'"), ('{{first}}', None)])
 def test_what_nobody_can_fill_in_is_told_in_its_place(tmp_path, value, why):
     first, other = (call(name, 'AGENT', ['hazard'], 0.1, function=name)

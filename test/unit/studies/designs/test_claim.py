@@ -41,7 +41,8 @@ def test_a_claim_is_read_as_it_is_said(text, claim):
 
 
 @for_each(('text', 'says'), [
-    ('mis rate <= 1e-3', "got 'mis rate', expected one of miss rate, .* Did you mean 'miss rate'"),
+    ('mis rate <= 1e-3', "got 'mis rate', expected one of miss rate, .* reaction. "
+                         r"Did you mean 'miss rate'\? For"),
     ('miss rate >= 1e-3', "got '>=' behind 'miss rate', expected <=: it must not be higher"),
     ('pass rate <= 99 %', "got '<=' behind 'pass rate', expected >="),
     ('miss rate < 1e-3', "got '<' behind 'miss rate', expected <="),
