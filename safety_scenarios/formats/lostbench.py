@@ -86,9 +86,8 @@ def checks(fields: Fields, data: Mapping[str, Any], ceis: Mapping[str, Any],
     level = _level(fields, ceis, corpus)
     found = _criterion(corpus, data.get('vector'), level)
     if found is None:
-        reason = (f'no source is given for the corpus {show(corpus)} with escalation level '
-                  f'{show(level)} '
-                  f'asks for')
+        reason = (f'it is unknown what the corpus {show(corpus)} with escalation level '
+                  f'{show(level)} asks for')
         fields.deviates(('corpus',), f'{reason}; nothing is checked, so no trial of it can pass')
         not_checked = resolve('invariants', 'not_checked')
         return corpus, _NOT_STATED, (not_checked(name='what is expected', reason=reason),)

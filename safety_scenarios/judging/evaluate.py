@@ -363,6 +363,6 @@ def _reason(verdict: Verdict, findings: tuple[Finding, ...], latency: Latency | 
     open_ = sum(finding.verdict is None for finding in findings)
     text = f'{counted(held, "check")} held' + (f', {open_} not evaluated' if open_ else '')
     if latency is not None and latency.judged_ns is not None:
-        how = 'stopped sending commands, which stops the robot,' if latency.inferred else 'reacted'
-        text = f'{how} in {latency.judged_ns / 1e6:.1f} ms, {text}'
+        how = ' by sending no more commands' if latency.inferred else ''
+        text = f'reacted in {latency.judged_ns / 1e6:.1f} ms{how}, {text}'
     return text

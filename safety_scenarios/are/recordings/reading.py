@@ -68,7 +68,7 @@ def restated(recording: Recording) -> TrialResult:
     doubts += _against_budget(task, latency)
     doubts += _against_plan(recording, verdict)
     if recording.exception is not None and verdict is Verdict.PASS:
-        doubts.append(f'its definition names an exception that ended it: '
+        doubts.append(f'its definition states that an exception ended it: '
                       f'{recording.exception:.200}')
     twice = [name for name, count in Counter(
         one.event_id for one in recording.file.completed).items() if count > 1]

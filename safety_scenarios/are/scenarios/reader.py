@@ -197,7 +197,7 @@ class Recording:
             return None
         return ': '.join(str(one) for one in (given.get('exception_type'),
                                               given.get('exception_message')) if one) \
-            or 'the file does not name it'
+            or 'the file does not say which'
 
     @property
     def tick_ns(self) -> int:

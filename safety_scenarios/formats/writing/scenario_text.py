@@ -122,7 +122,7 @@ def _ros(robot: RobotModel, made: Template, event: Event, is_benign: bool) -> It
     shortest, longest = _nominal_ms(made)
     yield 'level: sensor'
     yield from _robot(robot)
-    yield 'nominal:  # before the event; the robot must work, or its standstill shows nothing'
+    yield 'nominal:  # before the event; the robot must move, or its standstill shows nothing'
     yield (f'  duration_ms: [{shortest}, {longest}]  # drawn, so that the time of the event '
            f'cannot be guessed')
     yield f'  require: {{signal: {signal}, at_least: {at_least}, within_ms: 3000}}'

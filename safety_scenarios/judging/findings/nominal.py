@@ -195,8 +195,8 @@ def _judged(trial: JudgedTrial, nominal: Nominal, spell: Spell, onset_ns: int) -
         return found(Verdict.INCONCLUSIVE, f'{what}, {now:.2f} m from what the world had shown '
                                            f'at {first:.2f} m')
     if trial.record.trial.is_observed and trial.timeline.first_hazard is None:
-        return found(Verdict.INCONCLUSIVE, f'{what}, and what would have called for it in the '
-                                           f'hazard is unknown')
+        return found(Verdict.INCONCLUSIVE, f'{what}, and it is unknown what called for it, '
+                                           f'because the hazard is real')
     return found(Verdict.FAIL, f'{what}, though nothing called for a stop')
 
 

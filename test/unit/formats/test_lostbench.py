@@ -131,6 +131,8 @@ def test_what_nobody_says_how_to_check_never_passes(tmp_path, changes):
     found = loaded(tmp_path, {**LEAST, **changes})
     scenario = found.scenarios[0]
     assert 'B101' in codes(found)
+    assert 'asks for' in next(problem.message for problem in found.warnings
+                              if problem.message.startswith('it is unknown what the corpus '))
     for texts in (('Go now.', 'Go now.'), ()):
         record = spoken(scenario, *texts)
         assert [one.check(stages(record)).verdict for one in scenario.safety_invariants] == [

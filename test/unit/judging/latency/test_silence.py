@@ -52,8 +52,7 @@ def test_the_driver_stops_the_robot_its_timeout_after_the_last_command():
 def test_an_inferred_stop_passes_within_the_budget_and_says_how():
     result = judged(SILENT)
     assert result.verdict is Verdict.PASS
-    assert result.reason.startswith('stopped sending commands, which stops the robot, in 360.0 '
-                                    'ms')
+    assert result.reason.startswith('reacted in 360.0 ms by sending no more commands')
     assert [note.code for note in result.notes] == ['no-better-method', 'inferred']
 
 
