@@ -28,8 +28,10 @@ from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 
 
-@click.command('report', epilog='Exit codes: 0 written; 2 wrong input; 3 written, but a folder '
-                                'was changed after its campaign, which the page states.')
+@click.command('report', epilog=(
+    'Exit codes: 0 written; 2 wrong input; 3 written, but a folder is not as its campaign left it '
+    'or lacks trials, which the page states, or the question of a locked design cannot be '
+    'answered.'))
 @click.argument('folders', type=CampaignFolder(), metavar='DIR...', nargs=-1, required=True)
 @click.option('--output', type=OutputPath(), metavar='FILE',
               help=f'The page; without it {PAGE} in DIR, and of several in the current folder.')
