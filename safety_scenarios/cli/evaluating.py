@@ -275,7 +275,7 @@ def verify_folder(folder: Path, signers: Path | None, signer: str | None) -> Non
         echo(f'signed by {signed.signer} with {signed.key}, at {signed.when} by the clock '
              f'of who signed')
     elif is_signed(folder):
-        echo('there is a signature, which was not checked: name who may sign by ' '--signers')
+        echo('there is a signature, which was not checked: name who may sign by --signers')
 
 
 def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: Path | None,

@@ -272,7 +272,6 @@ def schema(kind: str, markdown: bool) -> None:
     if markdown and kind != 'settings':
         raise SettingsError(f'--markdown: got it with {kind}, expected it with settings')
     if markdown:
-        from safety_scenarios.cli.listing import settings_page
         click.echo(settings_page(), nl=False)
     else:
         click.echo(json.dumps(schema_of(kind), indent=2))
