@@ -103,7 +103,7 @@ def doubled(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(('change', 'why'), [
-    (ended, 'an exception that ended it: ValueError'), (doubled, "'task' more than once"),
+    (ended, 'that an exception ended it: ValueError'), (doubled, "'task' more than once"),
     (without('verdict'), 'no verdict event'), (without('hazard'), 'did not come'),
     (without('reaction'), 'did not come'), (without_commands, 'of the kind command'),
     (moved('reaction', 0.01), 'off its own exact stamps'),
