@@ -3,7 +3,7 @@
 
 """Reports of campaigns: ``report``, ``campaign coverage`` and ``export``."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 import sys
 
@@ -19,7 +19,7 @@ from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged
 from safety_scenarios.reports.outputs.matrix_report import is_matrix, report_matrix
-from safety_scenarios.reports.outputs.release import REVIEWS
+from safety_scenarios.reports.outputs.release import Review, REVIEWS
 from safety_scenarios.reports.outputs.report import report as write_report
 from safety_scenarios.reports.plain_text import on_one_line
 from safety_scenarios.reports.traceability import coverage_csv, coverage_of, listed_in, UNNAMED
@@ -106,6 +106,11 @@ def _matrix(path: Path) -> KillMatrix:
                             f'wrote') from None
 
 
+_FIRST_KEYS: Mapping[Review, str] = {
+    'sarif': '$schema', 'oscal': 'assessment-results', 'cyclonedx': 'bomFormat'}
+"""Format to the first key in its file."""
+
+
 @click.command('export', epilog=(
     'Exit codes: 0 written; 2 wrong input or usage; 3 written, but a folder is not as its '
     'campaign left it: what is wrong is named, and no trial that it touches is a PASS.'))
@@ -117,8 +122,8 @@ def _matrix(path: Path) -> KillMatrix:
                    'sarif: failures for code scanning. oscal: assessment results. cyclonedx: '
                    'bill of materials of the model. May be given several times; csv if left out.')
 @click.option('--output', required=True, type=ResultFolder(
-    {**{how: (name,) for how, name in REVIEWS.items()},
-     'csv': tuple(f'{name}.csv' for name in TABLE_NAMES)}, 'csv'),
+    {**{how: (f'{{\n  "{_FIRST_KEYS[how]}": ', (name,)) for how, name in REVIEWS.items()},
+     'csv': ('campaign,trial_id,', tuple(f'{name}.csv' for name in TABLE_NAMES))}, 'csv'),
               help='Folder to write into; files of the same names are replaced.')
 @click.option('--table', 'tables', type=click.Choice(TABLE_NAMES), multiple=True,
               help='Write only this table; may be given several times.')

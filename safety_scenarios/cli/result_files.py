@@ -3,7 +3,7 @@
 
 """Files that a command writes for other programs. An old one is removed before it begins."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,44 +21,48 @@ class ResultFile(OutputPath):
 
     def __init__(self, beginning: str) -> None:
         super().__init__(dir_okay=False)
-        self._beginning = beginning.encode()
+        self._beginning = beginning
 
     def withdraw(self, value: str, words: Sequence[str]) -> None:
         """Remove an old result."""
-        with suppress(OSError, ValueError):
-            path = Path(value).resolve()  # a link stays, and leads to the new file
-            if path.is_file():
-                with path.open('rb') as file:
-                    is_ours = file.read(len(self._beginning)) == self._beginning
-                if is_ours:
-                    path.unlink()
+        _remove(Path(value), self._beginning)
 
 
 class ResultFolder(OutputPath):
     """
     A folder to write files of formats into.
 
-    :param names: format to its files; of several campaigns their names are in them
+    :param files: format to how its files begin, and their names, in which the names of several
+        campaigns are
     :param default: format, where none is named
     """
 
-    def __init__(self, names: Mapping[str, Sequence[str]], default: str) -> None:
+    def __init__(self, files: Mapping[str, tuple[str, Sequence[str]]], default: str) -> None:
         super().__init__()
-        self._names, self._default = names, default
+        self._files, self._default = files, default
 
     def withdraw(self, value: str, words: Sequence[str]) -> None:
-        """Remove old results in the formats that are named."""
-        with suppress(OSError, ValueError):
-            for name in self._written(words):
-                (Path(value) / name).unlink(missing_ok=True)
-
-    def _written(self, words: Sequence[str]) -> Iterator[str]:
+        """Remove old results in the formats, and of the tables, that are named."""
         ends = [word.rpartition('=')[2] for word in words]
-        for how in [one for one in ends if one in self._names] or [self._default]:
-            for name in self._names[how]:
-                stem, _, ending = name.partition('.')
-                yield name
-                yield from (f'{stem}.{Path(word).name}.{ending}' for word in ends)
+        options = {word.partition('=')[0] for word in words}
+        formats = [one for one in ends if one in self._files] \
+            if {'--format', '--for'} & options else [self._default]
+        for beginning, names in (self._files[how] for how in formats):
+            for stem, _, ending in (name.partition('.') for name in names):
+                if ending != 'csv' or '--table' not in options or stem in ends:
+                    for middle in ('', *(f'{Path(word).name}.' for word in ends)):
+                        _remove(Path(value) / f'{stem}.{middle}{ending}', beginning)
+
+
+def _remove(path: Path, beginning: str) -> None:
+    """Remove a file that begins so; a link stays, and leads to the new file."""
+    with suppress(OSError, ValueError):
+        path = path.resolve()
+        if path.is_file():
+            with path.open('rb') as file:
+                is_ours = file.read(len(beginning.encode())) == beginning.encode()
+            if is_ours:
+                path.unlink()
 
 
 def write_result(option: str, path: Path, text: str) -> None:
@@ -69,7 +73,8 @@ def write_result(option: str, path: Path, text: str) -> None:
     :raises SettingsError: it cannot be written
     """
     try:
-        write_whole(path.resolve(), text.removesuffix('\n'))
+        is_replaced = path.is_file() or not path.exists()  # no pipe, such as /dev/fd/63
+        write_whole(path.resolve() if is_replaced else path, text.removesuffix('\n'))
     except TraceError as error:
         raise SettingsError(f'{option}: {str(error).partition(". ")[0]}. Name another '
                             f'file') from None

@@ -4,11 +4,16 @@
 """What a command has written is gone when the next one fails: an old file would look like new."""
 
 import json
+import os
+from pathlib import Path
+import shutil
 
 from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
+from safety_scenarios.cli.result_files import write_result
 from safety_scenarios.reports.traceability import coverage_csv
+from unit.loopback_runs import loopback_run
 
 OLD = {
     'json': json.dumps({'first': 'a', 'exit_code': 0}, indent=2),
@@ -41,15 +46,46 @@ def test_a_file_of_somebody_else_stays(old, words, tmp_path):
     assert file.read_text(encoding='utf-8') == 'id: mine\n'
 
 
-@for_each(('options', 'left'), [
-    ([], ['results.sarif']), (['--format', 'sarif'], ['trials.csv']),
-    (['--for=sarif', '--format', 'csv'], []), (['--format', 'oscal'],
-                                               ['results.sarif', 'trials.csv'])])
-def test_an_export_that_fails_leaves_no_old_file_of_its_formats(options, left, tmp_path):
-    for name in ('results.sarif', 'trials.csv'):
-        (tmp_path / name).write_text('old', encoding='utf-8')
-    assert main(['export', str(tmp_path / 'nowhere'), *options, '--output', str(tmp_path)]) == 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == left
+@pytest.fixture(scope='module')
+def exported(tmp_path_factory):
+    """Return a folder of files that an export has written."""
+    folder = tmp_path_factory.mktemp('exported')
+    run = loopback_run(folder / 'run', 'SCN-R-101').folder
+    assert main(['export', str(run), '--for', 'csv', '--for', 'sarif', '--for', 'oscal', '--for',
+                 'cyclonedx', '--output', str(folder / 'old')]) == 0
+    return folder / 'old'
+
+
+TABLES, REVIEWS = {'findings.csv', 'samples.csv', 'trials.csv'}, {
+    'results.sarif', 'assessment-results.json', 'bom.cdx.json'}
+
+
+@for_each(('options', 'gone'), [
+    ([], TABLES), (['--format', 'sarif'], {'results.sarif'}), (['--format', 'svg'], set()),
+    (['--for=sarif', '--format', 'csv'], {'results.sarif', *TABLES}),
+    (['--for=oscal', '--for=cyclonedx'], REVIEWS - {'results.sarif'}),
+    (['--table', 'trials', '--table=samples'], TABLES - {'findings.csv'})])
+def test_an_export_that_fails_leaves_no_old_file_that_it_would_write(options, gone, exported,
+                                                                     tmp_path):
+    folder = shutil.copytree(exported, tmp_path / 'folder', dirs_exist_ok=True)
+    assert main(['export', str(tmp_path / 'nowhere'), *options, '--output', str(folder)]) == 2
+    assert {path.name for path in exported.iterdir()} - {
+        path.name for path in folder.iterdir()} == gone
+
+
+def test_an_export_that_fails_leaves_files_of_somebody_else(tmp_path):
+    for name in TABLES:
+        (tmp_path / name).write_text('a,b\n', encoding='utf-8')
+    assert main(['export', str(tmp_path / 'nowhere'), '--output', str(tmp_path)]) == 2
+    assert {path.name for path in tmp_path.iterdir()} == TABLES
+
+
+def test_a_result_goes_into_a_pipe_of_the_shell():
+    reads, writes = os.pipe()
+    with os.fdopen(reads, encoding='utf-8') as file:
+        write_result('--json', Path(f'/dev/fd/{writes}'), '{}')
+        os.close(writes)
+        assert file.read() == '{}\n'
 
 
 @pytest.mark.parametrize('flag', ['-h', '--help'])
