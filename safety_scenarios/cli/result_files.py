@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+import os
 from pathlib import Path
 
 from safety_scenarios.campaign.folder.files import write_whole
@@ -24,7 +25,16 @@ class ResultFile(OutputPath):
         self._beginning = beginning
 
     def withdraw(self, value: str, words: Sequence[str]) -> None:
-        """Remove an old result."""
+        """
+        Remove an old result.
+
+        :raises SettingsError: the command is to read the file too
+        """
+        ends = [word.rpartition('=')[2] for word in words]
+        if os.path.isfile(value) and [*map(os.path.realpath, ends)].count(
+                os.path.realpath(value)) > 1:
+            raise SettingsError(f'got {value} to read and to write, expected two files. Name '
+                                f'another one to write')
         _remove(Path(value), self._beginning)
 
 

@@ -46,6 +46,18 @@ def test_a_file_of_somebody_else_stays(old, words, tmp_path):
     assert file.read_text(encoding='utf-8') == 'id: mine\n'
 
 
+@for_each('words', [
+    'scenario grade FILE --scenarios SCN-C-101 --csv FILE', 'compare a b --gate=FILE --json=FILE',
+    'campaign coverage nowhere --requirements FILE --output ./x/../FILE'])
+def test_a_file_that_a_command_reads_is_not_written_over(words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / 'x').mkdir(exist_ok=True)
+    (tmp_path / 'FILE').write_text(OLD['csv'], encoding='utf-8')
+    assert main(words.split()) == 2
+    assert 'FILE to read and to write, expected two files' in capsys.readouterr().err
+    assert (tmp_path / 'FILE').read_text(encoding='utf-8') == OLD['csv']
+
+
 @pytest.fixture(scope='module')
 def exported(tmp_path_factory):
     """Return a folder of files that an export has written."""
