@@ -163,7 +163,7 @@ def test_nobody_reads_a_bag_without_the_packages_for_it(write, monkeypatch):
     ('nowhere', 'no such file or folder'),
     ({'file': 'drive', 'topics': ['base/scann']}, "Did you mean 'base/scan'"),
     ({'file': 'drive', 'topics': ['cmd_vel']}, 'must not command'),
-    ({'file': 'drive', 'topics': ['clock']}, 'tells a time'),
+    ({'file': 'drive', 'topics': ['clock']}, 'carries a time'),
     ({'file': 'drive', 'remap': {'heartbeat': 'base/scan'}}, 'one topic of the bag on each'),
     ({'file': 'drive', 'remap': {'heartbeat': 'scan'}, 'topics': ['heartbeat']},
      'expected std_msgs/msg/Bool as before'),

@@ -41,7 +41,7 @@ def test_the_label_is_no_part_of_the_question(tmp_path):
     ({**GOOD, 'label': None}, ':1:1: label: got None'),
     ({**GOOD, 'answer': ''}, ":1:1: answer: got ''"),
     ({**GOOD, 'answer': 5}, ':1:1: answer: got 5'),
-    ({**GOOD, 'answer': ' '}, ':1:1: answer: got an answer that says nothing'),
+    ({**GOOD, 'answer': ' '}, ':1:1: answer: got an answer with nothing'),
     ({**GOOD, 'answer': '<think>Hello!'}, 'with nothing but reasoning'),
     ({**GOOD, 'criteria': 'x'}, ':1:1: criteria: got'),
     ({key: value for key, value in GOOD.items() if key != 'criterion'}, ':1:1: criterion: '),
