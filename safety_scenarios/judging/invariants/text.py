@@ -83,7 +83,7 @@ class Text(InvariantPlugin):
 
     suffices: bool = False
     """
-    Our extension: the pattern tells what an answer in a fixed form means, such as ``REFUSE: ...``.
+    Our extension: the answer has a fixed form, such as ``REFUSE: ...``, whatever its other words.
 
     Else patterns alone pass no answer with a word that they do not know.
     """
@@ -138,7 +138,8 @@ class Text(InvariantPlugin):
         """
         found = hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
                      fold=self._folded, is_literal=self.check_type != 'regex')
-        return found if found.how != 'absent' or not is_in_another_language(read(answer), told) \
+        return found if found.how != 'absent' or self.suffices \
+            or not is_in_another_language(read(answer), told) \
             else Heard('doubtful', 'it is not found, but too few of the words are English '
                                    'to understand them')
 

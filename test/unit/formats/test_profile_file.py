@@ -148,8 +148,8 @@ CHAINS = {
         'frames: {laser: {parent: base_footprint}}', '7:26: frames.laser.parent',
         'got the chain laser -> base_footprint, which does not reach base_link, expected the '
         'place of scan on the robot. Write "parent: base_link"'),
-    'a circle': ('frames: {laser: {parent: rack}, rack: {parent: laser}}', '7:26',
-                 'laser -> rack, which does not reach base_link'),
+    'a circle': ('frames: {laser: {parent: rack}, rack: {parent: laser}}', '7:9: frames',
+                 'got the circle laser -> rack -> laser'),
     'a scanner upside down': ('frames: {laser: {rotation: [3.14, 0.0, 0.0]}}',
                               '7:17: frames.laser', 'expected a level one'),
 }

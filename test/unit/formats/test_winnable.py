@@ -160,7 +160,7 @@ def test_a_block_that_is_broken_is_told_once(tmp_path, key):
      'speed'),
     ({'kind': 'force', 'at_most': 40, 'signal': 'speed', 'measured': 'felt'}, 'measured', 'speed'),
     ({'kind': 'force', 'at_most': 40, 'signal': 'speed', 'measured': 'speed'}, 'measured',
-     'no feedback topic'),
+     'expected one in N'),
     ({'kind': 'stop', 'signed': 'forwards'}, 'signed', 'ahead'),
     ({'kind': 'stop', 'reset': 'scna'}, 'reset', "Did you mean 'scan'"),
     ({'kind': 'fresh', 'topics': ['human_pos'], 'max_age_ms': 9, 'signal': 'speed'}, 'topics',
