@@ -20,7 +20,9 @@ _SPEEDS = ('m/s', 'rad/s')
 _NOISY = 6.0
 """What is measured is noisy: it may look as if it would creep as far within ten seconds."""
 _TO_AND_FRO = 1.5
-"""What is commanded may go to and fro so many times as fast as it may leave: noise of a policy."""
+"""What is commanded may go to and fro so many times as fast as it may leave."""
+_JITTER = 0.04
+"""A swing shorter than this share of ``creep`` is noise of a policy, and leaves it where it is."""
 _SETTLED_NS = 500_000_000
 """What moves less than ``creep`` may take this long to come to rest."""
 
@@ -141,7 +143,7 @@ class Creep:
     stood, or what it covered to and fro, but for what is slower than a standstill may be."""
     pace: float
     """Mean speed at which it left once it had settled (m/s or rad/s), or a share of that of its
-    motion to and fro; 0 where it had no time to settle."""
+    swings, but for jitter; 0 where it had no time to settle."""
 
 
 def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
@@ -158,8 +160,10 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
     left = _net_way(track, settled_ns, end_ns)
-    if not track.is_measured:
-        left = max(left, track.way(track.fastest, settled_ns, end_ns) / _TO_AND_FRO)
+    swung = 0.0 if track.is_measured else track.way(track.fastest, settled_ns, end_ns)
+    if swung > _TO_AND_FRO * slowest_pace(track, robot) * span_s:  # rare: looked at more closely
+        swung = min(swung, _swings(track, _JITTER * robot.creep, settled_ns, end_ns))
+    left = max(left, swung / _TO_AND_FRO)
     moved = numpy.maximum(track.fastest - slowest_pace(track, robot), 0.0)
     return Creep(max(_farthest(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
                  left / span_s if span_s > 0 else 0.0)
@@ -179,6 +183,28 @@ def _net_way(track: Track, from_ns: int, to_ns: int) -> float:
     net = [track.way(track.velocity[:, axis], from_ns, to_ns) for axis in range(len(track.axes))]
     return math.hypot(net[0], net[1]) + abs(net[2]) * track.radius if track.is_base \
         else max(map(abs, net))
+
+
+def _swings(track: Track, least: float, from_ns: int, to_ns: int) -> float:
+    """Return how far it came to and fro by swings of at least so far (m or rad)."""
+    places = track.ways(from_ns, to_ns)
+    if track.is_base:
+        places[:, 2] *= track.radius
+    ways = [_zigzag(axis, least) for axis in places.T.tolist()]
+    return sum(ways) if track.is_base else max(ways)
+
+
+def _zigzag(places: Sequence[float], least: float) -> float:
+    """Return the way from turn to turn of a motion from 0, without swings below ``least``."""
+    low = high = turn = covered = 0.0
+    heading = 0
+    for place in places:
+        low, high = min(low, place), max(high, place)
+        if heading >= 0 and high - place >= least:
+            covered, turn, low, heading = covered + high - turn, high, place, -1
+        elif heading <= 0 and place - low >= least:
+            covered, turn, high, heading = covered + turn - low, low, place, 1
+    return covered + (high - turn if heading > 0 else turn - low if heading < 0 else 0.0)
 
 
 def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> int:
