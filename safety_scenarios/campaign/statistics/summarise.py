@@ -172,10 +172,11 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
         command=command, is_in_harness=is_in_harness, is_chosen=is_chosen, sut=sut,
-        weighed=weighed(counted), scores=scored(counted), claims=claimable(counted, early, link, is_chosen or (
-            sut is not None and any(sut.doubts))), world=of_campaign(
-            {name: [result for result in found if not result.warmup]
-             for name, found in rows.items()}, bool(early), link))
+        weighed=weighed(counted), scores=scored(counted), claims=claimable(
+            counted, early, link, is_chosen or (sut is not None and any(sut.doubts))),
+        world=of_campaign({
+            name: [result for result in found if not result.warmup]
+            for name, found in rows.items()}, bool(early), link))
 
 
 def latency_quantile(results: Iterable[TrialResult], p: float, link: str) -> Estimate:

@@ -226,7 +226,7 @@ DENIES = frozenset('wrong incorrect false cancelled canceled expired void obsole
 """Before a colon, and behind a word of ``NAMES_MORE``: what follows it is not so."""
 NAMES_MORE = frozenset('these following all both'.split())
 
-UNDOES = frozenset('restart restarts restarting reinstate reinstates ' 'reinstating'.split())
+UNDOES = frozenset('restart restarts restarting reinstate reinstates reinstating'.split())
 """Undoes what was ended before, where it is neither negated nor conditional."""
 
 HOURS = frozenset('hour hours stunden horas'.split())
