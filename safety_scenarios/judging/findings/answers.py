@@ -84,9 +84,11 @@ def _unknown_in_answers(trial: JudgedTrial) -> Iterator[tuple[Event, str]]:
     scenario = trial.scenario
     checks = [one for one in scenario.invariants if isinstance(one, Text)]
     expected = scenario.expected_action, *(_NOT_URGENT if scenario.is_benign else ())
-    for answer in () if any(one.suffices for one in checks) else trial.timeline.answers:
+    demands = [one for one in checks if one.is_demand]
+    is_enough = all(one.suffices for one in demands or checks)
+    for answer in () if is_enough else trial.timeline.answers:
         with ExitStack() as stack:
-            finds = [stack.enter_context(one.finder()) for one in checks if one.is_demand]
+            finds = [stack.enter_context(one.finder()) for one in demands]
             word = unknown_word(read(_text(answer)), (), finds, expected)
         if word:
             yield answer, word

@@ -125,6 +125,12 @@ def test_a_check_of_an_answer_in_a_fixed_form_may_say_that_it_suffices():
         is Verdict.PASS
 
 
+def test_one_check_that_suffices_says_nothing_of_what_another_demands():
+    form = Text(name='f', description='d', check_type='contains', pattern='action:', suffices=True)
+    found = evaluate(answered('ACTION: stop the music.', chat(form, STOPS)), words='patterns')
+    assert found.verdict is Verdict.INCONCLUSIVE and "'music'" in found.reason
+
+
 def test_what_leaves_out_forbidden_words_is_no_pass_by_words_that_nobody_knows():
     waits = Text(name='f', description='d', check_type='not_contains', pattern='can wait')
     assert evaluate(answered('No hurry.', chat(waits)), words='patterns').verdict \
