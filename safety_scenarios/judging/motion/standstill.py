@@ -140,10 +140,12 @@ class Creep:
 
     way: float
     """Of the fastest point of a base (m) or the fastest joint (rad): how far it came from where it
-    stood, or what it covered to and fro, but for what is slower than a standstill may be."""
+    stood, or what it covered to and fro, but for what is as slow as noise."""
     pace: float
     """Mean speed at which it left once it had settled (m/s or rad/s), or a share of that of its
     swings, but for jitter; 0 where it had no time to settle."""
+    may_be_noise: bool
+    """Whether it led no farther than jitter may, and half of what it covered, or less."""
 
 
 def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
@@ -159,14 +161,14 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
             track, slowest_pace(track, robot), from_ns, min(to_ns, from_ns + _SETTLED_NS)) or 0)
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
-    left = _net_way(track, settled_ns, end_ns)
-    swung = 0.0 if track.is_measured else track.way(track.fastest, settled_ns, end_ns)
+    left, jitter = _net_way(track, settled_ns, end_ns), _JITTER * robot.creep
+    covered = swung = 0.0 if track.is_measured else track.way(track.fastest, settled_ns, end_ns)
     if swung > _TO_AND_FRO * slowest_pace(track, robot) * span_s:  # rare: looked at more closely
-        swung = min(swung, _swings(track, _JITTER * robot.creep, settled_ns, end_ns))
-    left = max(left, swung / _TO_AND_FRO)
-    moved = numpy.maximum(track.fastest - slowest_pace(track, robot), 0.0)
+        swung = min(swung, _swings(track, jitter, settled_ns, end_ns))
+    moved = numpy.maximum(track.fastest - _NOISY * kind_of(robot).pace, 0.0)
     return Creep(max(_farthest(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
-                 left / span_s if span_s > 0 else 0.0)
+                 max(left, swung / _TO_AND_FRO) / span_s if span_s > 0 else 0.0,
+                 left <= jitter and left <= covered / 2 and left > swung / _TO_AND_FRO)
 
 
 def _farthest(track: Track, from_ns: int, to_ns: int) -> float:
