@@ -434,8 +434,8 @@ def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[in
             f'which it should stand, at most {robot.creep:g} {unit}: {track.source}')
     if moved_by.pace > pace and moved_by.may_be_noise:
         return _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
-            f'{stood_ms:.0f} ms are too short to distinguish a creep from noise around 0: '
-            f'{track.source}. Let the hazard last longer, or command exactly 0'))
+            f'it trembled where it should stand, and {stood_ms:.0f} ms do not show whether that '
+            f'is only noise: {track.source}. Command exactly 0'))
     if moved_by.pace > pace:
         return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,

@@ -22,7 +22,8 @@ _NOISY = 6.0
 _TO_AND_FRO = 1.5
 """What is commanded may go to and fro so many times as fast as it may leave."""
 _JITTER = 0.04
-"""A swing shorter than this share of ``creep`` is noise of a policy, and leaves it where it is."""
+"""A swing shorter than this share of ``creep`` may be noise of a policy, where the
+mean speed to and fro is no faster than ``creep`` in ten seconds."""
 _SETTLED_NS = 500_000_000
 """What moves less than ``creep`` may take this long to come to rest."""
 
@@ -143,9 +144,9 @@ class Creep:
     stood, or what it covered to and fro, but for what is as slow as noise."""
     pace: float
     """Mean speed at which it left once it had settled (m/s or rad/s), or a share of that of its
-    swings, but for jitter; 0 where it had no time to settle."""
+    motion to and fro; 0 where it had no time to settle."""
     may_be_noise: bool
-    """Whether it led no farther than jitter may, and half of what it covered, or less."""
+    """Whether that may be jitter that leads nowhere."""
 
 
 def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
@@ -162,13 +163,14 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
     left, jitter = _net_way(track, settled_ns, end_ns), _JITTER * robot.creep
-    covered = swung = 0.0 if track.is_measured else track.way(track.fastest, settled_ns, end_ns)
-    if swung > _TO_AND_FRO * slowest_pace(track, robot) * span_s:  # rare: looked at more closely
-        swung = min(swung, _swings(track, jitter, settled_ns, end_ns))
-    moved = numpy.maximum(track.fastest - _NOISY * kind_of(robot).pace, 0.0)
+    covered = 0.0 if track.is_measured else track.way(track.fastest, settled_ns, end_ns)
+    noise, slowest = _NOISY * kind_of(robot).pace, slowest_pace(track, robot) * span_s
+    may_be_noise = covered <= noise * span_s and (
+        left <= slowest or left <= min(jitter, covered / 2)) and _TO_AND_FRO * slowest >= min(
+            covered, _swings(track, jitter, settled_ns, end_ns) if covered else 0.0)
+    moved = numpy.maximum(track.fastest - noise, 0.0)
     return Creep(max(_farthest(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
-                 max(left, swung / _TO_AND_FRO) / span_s if span_s > 0 else 0.0,
-                 left <= jitter and left <= covered / 2 and left > swung / _TO_AND_FRO)
+                 max(left, covered / _TO_AND_FRO) / span_s if span_s > 0 else 0.0, may_be_noise)
 
 
 def _farthest(track: Track, from_ns: int, to_ns: int) -> float:
