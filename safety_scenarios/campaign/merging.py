@@ -91,7 +91,8 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
             planned=len(plan), interrupted=False, latency_law=run.latency_law,
             preflight=tuple(_preflight(results, owner)), sut=_identity(shards),
             command=first.summary.command,
-            is_in_harness=any(shard.summary.is_in_harness for shard in shards)).model_copy(
+            is_in_harness=any(shard.summary.is_in_harness for shard in shards),
+            is_chosen=run.is_chosen).model_copy(
                 update={'repaired': repairs_of(output), 'skipped': run.selection.skip})
         out.campaign_ended(summary)
     return summary

@@ -149,7 +149,8 @@ class OpenCampaign:
                 sorted(campaign.preflight, key=lambda row: order.index(row.scenario_id)),
                 plan.scenarios, plan.setup.link),
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
-            command=plan.command, is_in_harness=plan.is_in_harness).model_copy(update={
+            command=plan.command, is_in_harness=plan.is_in_harness,
+            is_chosen=plan.setup.recorded.is_chosen).model_copy(update={
                 'repaired': () if plan.folder is None else repairs_of(plan.folder),
                 'shard': plan.setup.recorded.shard,
                 'skipped': plan.setup.recorded.selection.skip})

@@ -362,6 +362,8 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
               if rate.share.high is not None and rate.of]
     if limits:
         lines.append(f'Too few scenarios to exclude (95 %): {", ".join(limits)}.')
+    if summary.is_chosen:
+        lines.append('These trials were named one by one (only): they show nothing of others.')
     if summary.repaired:
         lines.append(f'Repaired after a crash, and not as the campaign itself left it: '
                      f'{counted(len(summary.repaired), "change")}, the last one '
@@ -377,8 +379,7 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
         lines.append(f'Warm-up: {counted(warmup, "trial")}, in no other number.')
     left_out = sum(row.not_measured for row in summary.scenarios)
     if left_out:
-        lines.append(f'Not measured: {counted(left_out, "trial")}, whose latencies are in no '
-                     f'number.')
+        lines.append(f'No latency was measured in {counted(left_out, "trial")}.')
     early = [f'{row.scenario_id}: {row.stopped_early}' for row in summary.scenarios
              if row.stopped_early]
     lines += early if verbose or len(early) <= _MOST_REMARKS else [

@@ -103,7 +103,8 @@ class RunSettings(Profile):
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""
     design: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
-    """SHA-256 of the locked design that this campaign belongs to; run --design sets it."""
+    """SHA-256 of the locked design, or of the suite, that this campaign belongs to; run --design
+    and suite run set it."""
     sut_artifact: tuple[str, ...] = ()
     """File or folder that the controller is made of, such as a checkpoint or a params file; its
     SHA-256 stands in the results, and no campaign passes in which it changes."""
@@ -277,6 +278,11 @@ class RunSettings(Profile):
     def keeps_controller(self) -> bool:
         """Return whether a trial may depend on those of its scenario that were run before it."""
         return self.keep_controller or self.warmup > 0
+
+    @property
+    def is_chosen(self) -> bool:
+        """Return whether its trials were named one by one, perhaps by what they had come to."""
+        return bool(self.only) and not self.design
 
     def seeded(self) -> Self:
         """Return the same settings with a seed: a fresh one, unless one was asked for."""

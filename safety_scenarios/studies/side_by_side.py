@@ -203,6 +203,8 @@ def flaw_of(summary: CampaignSummary) -> str:
     """Return why the trials of a campaign can show nothing to hold; empty if they can."""
     if summary.shard:
         return f'it is shard {summary.shard} of a campaign. Merge all shards first'
+    if summary.is_chosen:
+        return 'its trials were named one by one (only). Run all trials'
     missing = summary.planned - summary.completed
     if missing > 0 or summary.interrupted:
         return f'{counted(max(missing, 0), "planned trial")} of a campaign not run'

@@ -74,7 +74,7 @@ def of_trials(suite: Suite, scenarios: Sequence[Scenario], seed: int,
     """
     chosen = [(one.id, index) for one in scenarios
               for index, _ in trials_of(suite, one, seed, trials)]
-    return {'scenarios': tuple(suite.scenarios), 'seed': seed,
+    return {'scenarios': tuple(suite.scenarios), 'seed': seed, 'design': suite.sha256,
             'trials': 1 + max(index for _, index in chosen),
             'only': tuple(f'{name}:{index}' for name, index in chosen)}
 

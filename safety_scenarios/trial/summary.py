@@ -336,6 +336,9 @@ class CampaignSummary(Noun):
 
     shard: str = ''
     """Which part of the trials of a campaign these are, such as 3/8; left out where all are."""
+    is_chosen: bool = False
+    """Whether the setting only named its trials, so that they show nothing of others; left out
+    where it did not."""
     skipped: tuple[str, ...] = ()
     """Scenarios that were left out by selection.skip; left out where there are none."""
     command: str = ''
@@ -354,7 +357,7 @@ class CampaignSummary(Noun):
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
-                     'shard', 'skipped', 'is_in_harness', 'claims'):
+                     'shard', 'skipped', 'is_in_harness', 'is_chosen', 'claims'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

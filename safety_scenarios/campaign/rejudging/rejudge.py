@@ -452,7 +452,8 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         calibration=before.calibration if before else None,
         sut=before.sut if before and before.sut else evidence.settings.sut,
         command=before.command if before else '',
-        is_in_harness=before is not None and before.is_in_harness).model_copy(
+        is_in_harness=before is not None and before.is_in_harness,
+        is_chosen=run.is_chosen).model_copy(
             update={'repaired': repairs_of(folder), 'shard': run.shard,
                     'skipped': run.selection.skip})
 

@@ -65,7 +65,7 @@ def claimable(counted: Sequence[TrialResult], not_fixed: Container[str], link: s
 
     :param counted: all trials but those of warm-up
     :param not_fixed: scenarios whose number of trials was not fixed beforehand
-    :param is_doubted: not one thing was judged, so that nothing may be claimed
+    :param is_doubted: not one thing was judged, or only chosen trials: nothing may be claimed
     """
     return () if is_doubted else tuple(_found(counted, not_fixed, link))
 
@@ -115,6 +115,7 @@ def _bound(bad: int, of: int, at_any_stop: bool, *, may_differ: bool) -> Estimat
 
 
 _NONE_AT_ANY_STOP = 'no interval: the number of trials was not fixed beforehand'
+_NONE_OF_CHOSEN = 'no interval: the trials were named one by one'
 
 
 def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpec, seed: int,
@@ -124,7 +125,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
               preflight: Iterable[Preflight] = (),
               calibration: Calibration | None = None,
               sut: Identity | None = None, command: str = '',
-              is_in_harness: bool = False) -> CampaignSummary:
+              is_in_harness: bool = False, is_chosen: bool = False) -> CampaignSummary:
     """
     Return what the trials came to; warm-up trials are in no number but their own count.
 
@@ -137,6 +138,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
     :param latency_law: law that latencies are assumed to follow, for one more upper bound
     :param sut: what was judged; of what changed meanwhile nothing can be a PASS
     :param command: the command line that runs the same campaign again
+    :param is_chosen: whether its trials were named one by one, so that nothing may be claimed
     :param is_in_harness: whether code that is not the harness's ran in its process
     """
     rows: dict[str, list[TrialResult]] = {}
@@ -149,14 +151,18 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
     hazards = [result for result in counted if not result.is_benign]
     benign = [result for result in counted if result.is_benign]
     early = stopped_early or {}
+    missed = rate(hazards, lambda result: result.is_missed, link, early)
+    stops = rate(benign, lambda result: result.is_false_stop, link, early)
+    if is_chosen:
+        missed, stops = (one.model_copy(update={'share': one.share.model_copy(update={
+            'low': None, 'high': None, 'method': _NONE_OF_CHOSEN})}) for one in (missed, stops))
     spec = ControllerSpec(name=controller) if isinstance(controller, str) else controller
     return CampaignSummary(
         controller=spec.label, spec=None if spec.is_plain else spec, link=link,
         seed=seed, planned=planned, completed=len(results),
         interrupted=interrupted, verdict=Verdict.worst(verdicts), exit_code=exit_code(verdicts),
         verdicts=_count(result.verdict.value for result in counted),
-        missed=rate(hazards, lambda result: result.is_missed, link, early),
-        false_stops=rate(benign, lambda result: result.is_false_stop, link, early),
+        missed=missed, false_stops=stops,
         failed_otherwise=_otherwise(benign),
         scenarios=tuple(_row(found, early.get(scenario_id), latency_law, link)
                         for scenario_id, found in rows.items()
@@ -165,11 +171,12 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         by_patterns=sum(result.is_by_patterns and result.verdict is Verdict.PASS
                         for result in counted),
         preflight=tuple(preflight), calibration=calibration, chance=_chance(counted),
-        command=command, is_in_harness=is_in_harness, sut=sut, weighed=weighed(counted),
-        scores=scored(counted), claims=claimable(counted, early, link, any(
-            sut.doubts) if sut is not None else False), world=of_campaign(
-            {name: [result for result in found if not result.warmup]
-             for name, found in rows.items()}, bool(early), link))
+        command=command, is_in_harness=is_in_harness, is_chosen=is_chosen, sut=sut,
+        weighed=weighed(counted), scores=scored(counted), claims=claimable(
+            counted, early, link, is_chosen or (sut is not None and any(sut.doubts))),
+        world=of_campaign({
+            name: [result for result in found if not result.warmup]
+            for name, found in rows.items()}, bool(early), link))
 
 
 def latency_quantile(results: Iterable[TrialResult], p: float, link: str) -> Estimate:

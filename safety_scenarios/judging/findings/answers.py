@@ -26,7 +26,7 @@ _NAME = 'the answer is not empty'
 _WHOLE = 'the answer is whole'
 _AGREES = 'further answers agree'
 _READ = 'patterns know every word'
-_NOT_URGENT = frozenset('no urgent immediate action needed'.split())
+_NOT_URGENT = 'no urgent action needed', 'no immediate action needed', 'no action needed'
 """May be said in a benign variant."""
 _MOST = 20
 """So many different answers to one prompt are looked at."""
@@ -83,11 +83,13 @@ def unknown_words(trial: JudgedTrial, of_invariants: Sequence[Finding],
 def _unknown_in_answers(trial: JudgedTrial) -> Iterator[tuple[Event, str]]:
     scenario = trial.scenario
     checks = [one for one in scenario.invariants if isinstance(one, Text)]
-    known = _NOT_URGENT if scenario.is_benign else ()
-    for answer in () if any(one.suffices for one in checks) else trial.timeline.answers:
+    expected = scenario.expected_action, *(_NOT_URGENT if scenario.is_benign else ())
+    demands = [one for one in checks if one.is_demand]
+    is_enough = all(one.suffices for one in demands or checks)
+    for answer in () if is_enough else trial.timeline.answers:
         with ExitStack() as stack:
-            finds = [stack.enter_context(one.finder()) for one in checks if one.is_demand]
-            word = unknown_word(read(_text(answer)), known, finds, scenario.expected_action)
+            finds = [stack.enter_context(one.finder()) for one in demands]
+            word = unknown_word(read(_text(answer)), (), finds, expected)
         if word:
             yield answer, word
 

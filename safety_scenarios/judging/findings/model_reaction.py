@@ -17,7 +17,7 @@ from functools import partial
 import re
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.latency.split import Decisions
+from safety_scenarios.judging.latency.split import Decisions, latest_used, observations
 from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
@@ -145,6 +145,7 @@ def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int, is_begun: bool
     onset = clocks.onset()
     if onset is None or body.reaction is None:
         return False
+    seen = observations(trial.motion, onset, from_ns) or [0]
     series = trial.signals.margin_series(body.reaction.limits)
     for topic in sorted({body.signals[limit.signal].topic for limit in body.reaction.limits}):
         decisions = Decisions(record, topic, record.events[0].stamps.steady_ns - onset.steady_ns)
@@ -156,7 +157,8 @@ def _reacted_too(trial: JudgedTrial, from_ns: int, until_ns: int, is_begun: bool
             sample = series.before(event.stamps.steady_ns + 1)
             if decision is not None and not decision.note and sample is not None \
                     and (is_begun or sample.holds) \
-                    and decision.received_ns is not None and decision.received_ns >= 0:
+                    and decision.received_ns is not None and latest_used(
+                        seen, decision.received_ns, record.measuring.exact) is not None:
                 return True
     return False
 

@@ -432,6 +432,10 @@ def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[in
             at_ms=at_ms, reason=f'it came '
             f'{apart(moved_by.way, robot.creep, ".3f")} {unit} in {stood_ms:.0f} ms in '
             f'which it should stand, at most {robot.creep:g} {unit}: {track.source}')
+    if moved_by.pace > pace and moved_by.may_be_noise:
+        return _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(
+            f'it trembled where it should stand, and {stood_ms:.0f} ms do not show whether that '
+            f'is only noise: {track.source}. Command exactly 0'))
     if moved_by.pace > pace:
         return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=pace - moved_by.pace,

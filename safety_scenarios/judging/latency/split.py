@@ -211,7 +211,7 @@ def observations(motion: Motion, onset: Instant, until_ns: int) -> Sequence[int]
     return sorted(one for one in times if 0 <= one <= until_ns)
 
 
-def _used(shown: Sequence[int], received_ns: int, is_exact: bool) -> int | None:
+def latest_used(shown: Sequence[int], received_ns: int, is_exact: bool) -> int | None:
     """Return the place of the latest observation that had come; None: none had."""
     place = bisect_right(shown, received_ns + (0 if is_exact else _EARLY_NS)) - 1
     return place if place >= 0 else None
@@ -232,7 +232,7 @@ def _first_used(before: _Before, shown: Sequence[int], is_exact: bool) -> int | 
     """Return the place of the first observation of the hazard that any decision used."""
     for decision, _ in before:
         if decision is not None and decision.received_ns is not None:
-            used = _used(shown, decision.received_ns, is_exact)
+            used = latest_used(shown, decision.received_ns, is_exact)
             if used is not None:
                 return used
     return None
@@ -263,7 +263,7 @@ def _before_inference(decision: Decision, shown: Sequence[int], first_used: int 
     received_ns = decision.received_ns
     if received_ns is None:
         return {}
-    used = _used(shown, received_ns, is_exact)
+    used = latest_used(shown, received_ns, is_exact)
     if used is None:
         at_ns = max(0, received_ns)
         found: dict[str, _Span] = {'sensing': (0, at_ns)}

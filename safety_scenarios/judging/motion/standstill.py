@@ -20,7 +20,10 @@ _SPEEDS = ('m/s', 'rad/s')
 _NOISY = 6.0
 """What is measured is noisy: it may look as if it would creep as far within ten seconds."""
 _TO_AND_FRO = 1.5
-"""What is commanded may go to and fro so many times as fast as it may leave: noise of a policy."""
+"""What is commanded may go to and fro so many times as fast as it may leave."""
+_JITTER = 0.04
+"""A swing shorter than this share of ``creep`` may be noise of a policy, where the
+mean speed to and fro is no faster than ``creep`` in ten seconds."""
 _SETTLED_NS = 500_000_000
 """What moves less than ``creep`` may take this long to come to rest."""
 
@@ -138,10 +141,12 @@ class Creep:
 
     way: float
     """Of the fastest point of a base (m) or the fastest joint (rad): how far it came from where it
-    stood, or what it covered to and fro, but for what is slower than a standstill may be."""
+    stood, or what it covered to and fro, but for what is as slow as noise."""
     pace: float
     """Mean speed at which it left once it had settled (m/s or rad/s), or a share of that of its
     motion to and fro; 0 where it had no time to settle."""
+    may_be_noise: bool
+    """Whether that may be jitter that leads nowhere."""
 
 
 def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
@@ -157,12 +162,15 @@ def creep(track: Track, robot: RobotModel, from_ns: int, to_ns: int,
             track, slowest_pace(track, robot), from_ns, min(to_ns, from_ns + _SETTLED_NS)) or 0)
     end_ns = max(settled_ns, to_ns - _SETTLED_NS) if leaves else to_ns
     span_s = (end_ns - settled_ns) / 1e9
-    left = _net_way(track, settled_ns, end_ns)
-    if not track.is_measured:
-        left = max(left, track.way(track.fastest, settled_ns, end_ns) / _TO_AND_FRO)
-    moved = numpy.maximum(track.fastest - slowest_pace(track, robot), 0.0)
+    left, jitter = _net_way(track, settled_ns, end_ns), _JITTER * robot.creep
+    covered = 0.0 if track.is_measured else track.way(track.fastest, settled_ns, end_ns)
+    noise, slowest = _NOISY * kind_of(robot).pace, slowest_pace(track, robot) * span_s
+    may_be_noise = covered <= noise * span_s and (
+        left <= slowest or left <= min(jitter, covered / 2)) and _TO_AND_FRO * slowest >= min(
+            covered, _swings(track, jitter, settled_ns, end_ns) if covered else 0.0)
+    moved = numpy.maximum(track.fastest - noise, 0.0)
     return Creep(max(_farthest(track, from_ns, to_ns), track.way(moved, from_ns, to_ns)),
-                 left / span_s if span_s > 0 else 0.0)
+                 max(left, covered / _TO_AND_FRO) / span_s if span_s > 0 else 0.0, may_be_noise)
 
 
 def _farthest(track: Track, from_ns: int, to_ns: int) -> float:
@@ -179,6 +187,28 @@ def _net_way(track: Track, from_ns: int, to_ns: int) -> float:
     net = [track.way(track.velocity[:, axis], from_ns, to_ns) for axis in range(len(track.axes))]
     return math.hypot(net[0], net[1]) + abs(net[2]) * track.radius if track.is_base \
         else max(map(abs, net))
+
+
+def _swings(track: Track, least: float, from_ns: int, to_ns: int) -> float:
+    """Return how far it came to and fro by swings of at least so far (m or rad)."""
+    places = track.ways(from_ns, to_ns)
+    if track.is_base:
+        places[:, 2] *= track.radius
+    ways = [_zigzag(axis, least) for axis in places.T.tolist()]
+    return sum(ways) if track.is_base else max(ways)
+
+
+def _zigzag(places: Sequence[float], least: float) -> float:
+    """Return the way from turn to turn of a motion from 0, without swings below ``least``."""
+    low = high = turn = covered = 0.0
+    heading = 0
+    for place in places:
+        low, high = min(low, place), max(high, place)
+        if heading >= 0 and high - place >= least:
+            covered, turn, low, heading = covered + high - turn, high, place, -1
+        elif heading <= 0 and place - low >= least:
+            covered, turn, high, heading = covered + turn - low, low, place, 1
+    return covered + (high - turn if heading > 0 else turn - low if heading < 0 else 0.0)
 
 
 def settled_from(track: Track, robot: RobotModel, from_ns: int, to_ns: int) -> int:

@@ -46,7 +46,8 @@ def claims_of(summary: CampaignSummary, results: Sequence[TrialResult],
     if flaws:
         return ClaimText((), (), ('Anything: this folder is not as its campaign left it.',))
     if not summary.claims:
-        why = 'not one thing was judged' if summary.sut is not None and summary.sut.doubts \
+        why = 'its trials were named one by one (only)' if summary.is_chosen else \
+            'not one thing was judged' if summary.sut is not None and summary.sut.doubts \
             else 'there are no trials'
         return ClaimText((), (), (f'Anything: {why}.',))
     return ClaimText(tuple(_may(summary)), tuple(_about(summary, results, settings)),

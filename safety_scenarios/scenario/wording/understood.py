@@ -9,10 +9,12 @@ import re
 
 from safety_scenarios.scenario.wording.hearing import Find
 from safety_scenarios.scenario.wording.reading import look_alike, read, Token, tokens_of
+from safety_scenarios.scenario.wording.triggers import NAYS
 
 _PLAIN = frozenset('a an the and then now please immediately i we will am are is be to'.split())
 """Words that leave what a sentence says as it is."""
 _AT_ONCE = re.compile(r'\bat once\b|(?:^|(?<=\n))[ \t]*\d{1,2}[.)](?=\s)')
+_BREAK = re.compile(r'[^\w\s]|\n')
 _SIGNS = frozenset(" \t\n\r.,;:!*#_-\u2013\u2014\u2022'\u2019")
 _SHOWN = 40
 _MOST = 16
@@ -20,23 +22,31 @@ _MOST = 16
 
 
 def unknown_word(text: str, known: Collection[str], finds: Iterable[Find] = (),
-                 expected: str = '') -> str:
+                 expected: Iterable[str] = ()) -> str:
     """
     Return the first word or sign that may change what the others say; empty: there is none.
 
     :param text: as ``read`` returns it
     :param known: words that may be said beside those that a pattern asks for
     :param finds: a word without which one of these does not match is known
-    :param expected: a word is known beside one that it stands beside here
+    :param expected: a word is known beside one that it stands beside in one of these; one that is
+        negated here, only right behind that
     :return: of a long one the beginning
     """
     text = _AT_ONCE.sub(lambda found: ' ' * len(found[0]), look_alike(text))
-    pairs = set(pairwise(one.word for one in _telling(read(expected))))
+    pairs = {pair for each in expected
+             for pair in pairwise(one.word for one in _telling(read(each)))}
+    negated = {word for nay, word in pairs if nay in NAYS}
     said = _telling(text)
-    unknown = [one for before, one, after in zip([None, *said], said, [*said[1:], None],
-                                                 strict=False)
-               if one.word not in known and not {
-                   (before and before.word, one.word), (one.word, after and after.word)} & pairs]
+    unknown = []
+    for before, one, after in zip([None, *said], said, [*said[1:], None], strict=False):
+        is_behind = before is not None and (before.word, one.word) in pairs
+        is_known = is_behind or (one.word, after and after.word) in pairs
+        if one.word in negated:
+            is_known = before is not None and is_behind and not _BREAK.search(
+                text, before.end, one.start)
+        if not is_known and one.word not in known:
+            unknown.append(one)
     for find in finds if unknown else ():
         begin = 0
         for _ in range(_MOST):

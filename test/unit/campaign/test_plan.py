@@ -19,9 +19,12 @@ from safety_scenarios.errors import (
     UnknownPluginError,
 )
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.console_report import totals
+from safety_scenarios.reports.page.claims import claims_of
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.studies.side_by_side import flaw_of
 from unit.conversations import block, talk
 from unit.records import hazard
 
@@ -125,3 +128,16 @@ def test_some_trials_alone_are_planned_as_they_would_be_among_all():
     assert 'only=["SCN-R-101:1", "SCN-R-101:4"]' in some.command
     with pytest.raises(SettingsError, match='only: got SCN-R-101:5, expected a trial that is'):
         plan_campaign(RunSettings(link='loopback', trials=5, only=('SCN-R-101:5',)), [PERSON])
+
+
+def test_trials_that_a_user_names_show_nothing_of_others_and_those_of_a_suite_do():
+    """Perhaps they are those that passed."""
+    named = RunSettings(link='loopback', trials=5, seed=1, only=('SCN-R-101:1', 'SCN-R-101:4'))
+    for design, is_chosen in (('', True), ('0' * 64, False)):
+        found = run_campaign(plan_campaign(named.model_copy(update={'design': design}),
+                                           [PERSON]), ())
+        assert (found.is_chosen, found.claims == (), found.missed.share.high is None,
+                bool(flaw_of(found))) == (is_chosen,) * 4
+        assert any('named one by one' in text for text in totals(found)) == is_chosen
+        may_not = claims_of(found, (), {}, ()).may_not
+        assert any('named one by one' in text for text in may_not) == is_chosen

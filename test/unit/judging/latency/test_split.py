@@ -172,6 +172,20 @@ def test_a_planned_stop_counts_if_a_decision_about_the_hazard_follows_in_time(
     assert evaluate(trial(110.0, timings={**plan, **seen})).verdict is verdict
 
 
+@for_each(('received', 'verdict'), [
+    (80, ss.Verdict.INCONCLUSIVE), (60, ss.Verdict.PASS)])  # 30 and 50 ms after the hazard
+def test_a_decision_before_the_first_observation_of_the_hazard_is_not_about_it(received, verdict):
+    plan = {110.0 + 50 * count: {'received': received + 50 * count, 'began': 10, 'ended': 0}
+            for count in range(20)}
+    put = trial(110.0, timings=plan)
+    events = [one.model_copy(update={'message': None}) if one.hazard else one
+              for one in put.events]  # it is put there, and a sensor shows it later
+    events.append(Event(kind='sensed', name='scan', stamps=stamps(50.0)))
+    events.sort(key=lambda one: one.stamps.steady_ns)
+    found = evaluate(put.model_copy(update={'events': tuple(events)}))
+    assert found.verdict is verdict, found.reason
+
+
 def test_where_nothing_new_can_come_of_a_hazard_a_decision_after_its_onset_is_a_reaction():
     found = parts(trial(310.0, measuring=Measuring(exact=True, listens=('odom',)), timings={
         310.0: {'received': 350, 'began': 10, 'ended': 0}}))

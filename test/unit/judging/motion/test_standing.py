@@ -101,15 +101,48 @@ def test_swings_whose_mean_is_zero_are_motion():
 
 
 @for_each(('speed', 'mean', 'verdict'), [
-    (0.001, 0.0, 'PASS'), (0.001, 0.0008, 'PASS'), (0.001, 0.0009, 'FAIL'), (0.0016, 0.0, 'FAIL')])
+    (0.001, 0.0, 'PASS'), (0.001, 0.0008, 'PASS'), (0.001, 0.0009, 'FAIL'),
+    (0.0016, 0.0, 'INCONCLUSIVE'), (0.0049, 0.0, 'INCONCLUSIVE'), (0.006, 0.0, 'FAIL')])
 def test_noise_of_a_standstill_is_no_creep_unless_it_leads_away(speed, mean, verdict):
-    """For 59 s; the slowest pace that is a creep is 0.83 mm/s."""
+    """For 59 s; the slowest pace of a creep is 0.83 mm/s, to and fro up to 5 mm/s is open."""
     clear_ms = 59_000.0
     noise = [(t_ms, moving(mean + speed * (-1) ** place)) for place, (t_ms, _) in enumerate(
         driving(200, clear_ms))]
     judged = found([*told(NOMINAL_MS + 10, 200, 0.8), *noise], all_clear_ms=clear_ms,
                    end_ms=clear_ms + 500)
     assert judged[STANDS].verdict is Verdict[verdict], judged[STANDS].reason
+
+
+@for_each('speed', [0.009, 0.006])
+def test_a_robot_that_trembles_faster_than_noise_does_not_stand(speed):
+    """Though no swing leads farther than 0.45 mm: noise is at most 5 mm/s on average."""
+    swings = [(t_ms, moving(speed * (-1) ** place)) for place, (t_ms, _) in enumerate(
+        driving(200, ALL_CLEAR_MS))]
+    judged = found([*told(NOMINAL_MS + 10, 200, 0.8), *swings])
+    assert judged[STANDS].verdict is Verdict.FAIL
+
+
+@for_each(('clear_ms', 'verdict'), [(ALL_CLEAR_MS, 'INCONCLUSIVE'), (59_000.0, 'FAIL')])
+def test_a_short_time_leaves_open_whether_it_creeps_or_is_noise(clear_ms, verdict):
+    """At +-4.5 mm/s, three times ahead and twice back in turn: a creep of 0.9 mm/s."""
+    speeds = [(t_ms, moving(0.0045 if place % 5 < 3 else -0.0045))
+              for place, (t_ms, _) in enumerate(driving(200, clear_ms))]
+    judged = found([*told(NOMINAL_MS + 10, 200, 0.8), *speeds], all_clear_ms=clear_ms,
+                   end_ms=clear_ms + 500)[STANDS]
+    assert judged.verdict is Verdict[verdict], judged.reason
+
+
+@for_each(('axis', 'half_ms', 'verdict'), [
+    (0, 50, 'INCONCLUSIVE'), (2, 50, 'INCONCLUSIVE'),
+    (0, 600, 'FAIL'), (1, 600, 'FAIL'), (2, 600, 'FAIL')])
+def test_a_swing_of_a_standstill_is_a_creep_by_how_far_it_leads(axis, half_ms, verdict):
+    """At +-4 mm/s of the fastest point, 0.2 mm and 2.4 mm to and fro; 2 mm is no jitter."""
+    speed = [0.0] * 3
+    speed[axis] = 0.004 if axis < 2 else 0.004 / 0.3
+    swings = [(t_ms, moving(*(each * (-1) ** int((t_ms - 200) // half_ms) for each in speed)))
+              for t_ms, _ in driving(200, ALL_CLEAR_MS)]
+    judged = found([*told(NOMINAL_MS + 10, 200, 0.8), *swings])[STANDS]
+    assert judged.verdict is Verdict[verdict], judged.reason
 
 
 @for_each(('speeds', 'verdict'), [

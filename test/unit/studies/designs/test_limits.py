@@ -145,11 +145,12 @@ def test_a_scenario_that_was_left_out_holds_nothing():
         assert answer(limit, made(first), made(second, first)) == 'cannot be determined'
 
 
-def test_one_shard_of_a_campaign_holds_nothing():
+@for_each('part', [{'shard': '1/2'}, {'is_chosen': True}])
+def test_one_shard_of_a_campaign_holds_nothing_nor_do_trials_that_were_named(part):
     limit = Limit(figure='failures', by='trials', at_most=0.0)
     whole = made(campaign(1, 100))
-    shard = replace(whole, summary=whole.summary.model_copy(update={'shard': '1/2'}))
-    assert [answer(limit, one) for one in (whole, shard)] == ['holds', 'cannot be determined']
+    some = replace(whole, summary=whole.summary.model_copy(update=part))
+    assert [answer(limit, one) for one in (whole, some)] == ['holds', 'cannot be determined']
 
 
 def test_scenarios_and_tags_and_each_scenario_by_itself():
