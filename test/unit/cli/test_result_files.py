@@ -7,6 +7,8 @@ import json
 import os
 from pathlib import Path
 import shutil
+import subprocess
+import sys
 
 from cases import for_each
 import pytest
@@ -101,12 +103,13 @@ def test_a_result_goes_into_a_pipe_of_the_shell():
 
 
 @pytest.mark.parametrize('flag', ['-h', '--help'])
-def test_who_asks_for_help_keeps_what_is_there(flag, tmp_path, capsys):
+def test_who_asks_for_help_keeps_what_is_there(flag, tmp_path):
+    program = Path(sys.executable).with_name('safety-scenarios')  # click keeps flags
     junit, file = tmp_path / 'junit.xml', tmp_path / 'old.json'
     junit.write_text('<testsuites name="x"/>', encoding='utf-8')
     file.write_text(OLD['json'], encoding='utf-8')
-    assert main(['run', flag, '--junit', str(junit)]) == 0
-    assert main(['compare', flag, '--json', str(file)]) == 0
+    subprocess.run([program, 'run', flag, '--junit', junit], check=True, capture_output=True)
+    subprocess.run([program, 'compare', flag, '--json', file], check=True, capture_output=True)
     assert junit.read_text(encoding='utf-8') == '<testsuites name="x"/>' and file.exists()
 
 
