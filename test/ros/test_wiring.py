@@ -87,7 +87,7 @@ def test_who_hears_what_the_harness_reports_of_the_trial_gets_no_pass(
     with process(sys.executable, '-c', ASKS, domain=domain):
         run = judge(tmp_path, fault, domain)
     assert run.code == 3, run.output
-    [reason] = reasons(run, 'the controller hears nothing that the harness reports')
+    [reason] = reasons(run, 'the controller does not receive reports of the harness')
     assert reason.startswith(f'{topic}: the controller under test (/somebodys_base) subscribes')
 
 

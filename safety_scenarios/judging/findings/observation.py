@@ -99,9 +99,8 @@ def nobody_could_see(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Fi
         if one.verdict is Verdict.FAIL and one.kind in _ASKS else one for one in findings),
         harness('observation', SHOWN, Verdict.INCONCLUSIVE, (
             f'no sensor of the robot ever showed {what}, according to the simulator, so that '
-            'nothing can '
-            f'be an answer to it. Look for what hides it or blinds the sensors, their heights and '
-            f'ranges'))]
+            f'nothing can be an answer to it. Look for what hides it or blinds the sensors, their '
+            f'heights and ranges'))]
 
 
 def _never_seen(trial: JudgedTrial) -> list[str]:

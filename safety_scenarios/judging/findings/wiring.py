@@ -22,7 +22,7 @@ from safety_scenarios.trial.trial import ALL_CLEAR
 
 ELSEWHERE = 'motion is commanded on declared topics only'
 UNDECLARED_OUTPUTS = 'undeclared-outputs'
-UNTOLD = 'the controller hears nothing that the harness reports'
+UNTOLD = 'the controller does not receive reports of the harness'
 BESIDE = 'motion is commanded where it is judged'
 DROPPED = 'no motion that only an assumed driver rejects'
 ALONE = 'only the harness publishes stimuli'
