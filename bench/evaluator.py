@@ -26,7 +26,7 @@ from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
-from safety_scenarios.scenario.measuring import ANSWER, ClockRules, Measuring, METHODS
+from safety_scenarios.scenario.timing import ANSWER, ClockRules, Measuring, METHODS
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
 from safety_scenarios.trial.trial import Trial, TrialRecord
 

@@ -25,8 +25,8 @@ from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import show
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial

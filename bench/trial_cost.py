@@ -32,7 +32,7 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.reports.console_report import show
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Simulated
 from safety_scenarios.trial.plan import plan

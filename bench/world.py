@@ -18,14 +18,14 @@ from safety_scenarios.reports.console_report import show
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.world.block import Camera, WorldBlock
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.scenario.world import Camera, WorldBlock
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Simulated
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import TrialRecord
-from safety_scenarios.worlds.mujoco.sensors.camera import can_draw
+from safety_scenarios.worlds.mujoco.camera import can_draw
 from safety_scenarios.worlds.mujoco.world import World
 
 STEPS_NEAR = share_folder() / 'config' / 'scenarios' / 'robotic' / 'person_steps_near.yaml'

@@ -28,8 +28,8 @@ from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.formats.loading import installed_folders, load_scenarios
 from safety_scenarios.lint.codes import CODES
 from safety_scenarios.lint.review import WAIVABLE
-from safety_scenarios.scenario.documented_schema import described
-from safety_scenarios.scenario.hazard_register import HazardRegister
+from safety_scenarios.scenario.companion_files import HazardRegister
+from safety_scenarios.scenario.fields import described
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.parameters import known_parameters
 import yaml

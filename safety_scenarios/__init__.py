@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from safety_scenarios.judging.evaluate import evaluate as evaluate
     from safety_scenarios.judging.judged_trial import JudgedTrial as JudgedTrial
     from safety_scenarios.results import CampaignResults as CampaignResults
-    from safety_scenarios.scenario.body_intent import BodyIntent as BodyIntent
     from safety_scenarios.scenario.controller import ControllerPlugin as ControllerPlugin
     from safety_scenarios.scenario.controller import ControllerSpec as ControllerSpec
     from safety_scenarios.scenario.conversation import Turn as Turn
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.driver import DriverPlugin as DriverPlugin
     from safety_scenarios.scenario.event import Event as Event
     from safety_scenarios.scenario.event import Stamps as Stamps
-    from safety_scenarios.scenario.intent import Intent as Intent
     from safety_scenarios.scenario.invariant import InvariantPlugin as InvariantPlugin
     from safety_scenarios.scenario.message import ChatMessage as ChatMessage
     from safety_scenarios.scenario.message import Command as Command
@@ -55,17 +53,19 @@ if TYPE_CHECKING:
     from safety_scenarios.scenario.settings import ControllerContext as ControllerContext
     from safety_scenarios.scenario.settings import ControllerSettings as ControllerSettings
     from safety_scenarios.scenario.settings import RunSettings as RunSettings
+    from safety_scenarios.scenario.stimulus import BodyIntent as BodyIntent
+    from safety_scenarios.scenario.stimulus import Intent as Intent
     from safety_scenarios.scenario.stimulus import Stimulus as Stimulus
     from safety_scenarios.scenario.stimulus import StimulusContext as StimulusContext
     from safety_scenarios.scenario.stimulus import StimulusPlugin as StimulusPlugin
     from safety_scenarios.scenario.verdict import LatencyClass as LatencyClass
     from safety_scenarios.scenario.verdict import Verdict as Verdict
-    from safety_scenarios.scenario.world.body import Body as Body
-    from safety_scenarios.scenario.world.body import Solid as Solid
-    from safety_scenarios.scenario.world.motion import Motion as Motion
+    from safety_scenarios.scenario.world_body import Body as Body
+    from safety_scenarios.scenario.world_body import Motion as Motion
+    from safety_scenarios.scenario.world_body import Solid as Solid
     from safety_scenarios.trial.link import ForwardingLink as ForwardingLink
     from safety_scenarios.trial.link import Link as Link
-    from safety_scenarios.trial.link_plan import LinkPlan as LinkPlan
+    from safety_scenarios.trial.link import LinkPlan as LinkPlan
     from safety_scenarios.trial.links.loopback import LoopbackLink as LoopbackLink
     from safety_scenarios.trial.links.loopback_session import Loopback as Loopback
     from safety_scenarios.trial.plan import plan as plan
@@ -98,10 +98,8 @@ _WHERE = {
     'scenario.controller': ('ControllerPlugin', 'ControllerSpec'),
     'scenario.conversation': ('Turn', 'Utterance'),
     'scenario.event': ('Event', 'Stamps'),
-    'scenario.intent': ('Intent',),
     'scenario.invariant': ('InvariantPlugin',),
-    'trial.link': ('ForwardingLink', 'Link'),
-    'trial.link_plan': ('LinkPlan',),
+    'trial.link': ('ForwardingLink', 'Link', 'LinkPlan'),
     'scenario.message': (
         'ChatMessage', 'Command', 'CommandStamps', 'Message', 'Observation', 'Reading'),
     'scenario.result': ('Finding', 'TrialResult'),
@@ -110,12 +108,11 @@ _WHERE = {
     'trial.session': ('Beginning', 'LinkPlugin', 'Observer', 'OutputContext', 'Session',
                       'TraceContext'),
     'scenario.settings': ('ControllerContext', 'ControllerSettings', 'RunSettings'),
-    'scenario.stimulus': ('Stimulus', 'StimulusContext', 'StimulusPlugin'),
+    'scenario.stimulus': ('BodyIntent', 'Intent', 'Stimulus', 'StimulusContext',
+                          'StimulusPlugin'),
     'trial.summary': ('CampaignSummary',),
     'trial.trial': ('Trial', 'TrialRecord'),
-    'scenario.body_intent': ('BodyIntent',),
-    'scenario.world.body': ('Body', 'Solid'),
-    'scenario.world.motion': ('Motion',),
+    'scenario.world_body': ('Body', 'Motion', 'Solid'),
     'scenario.robot_kind': ('RobotKind',),
     'scenario.driver': ('DriverPlugin',),
 }

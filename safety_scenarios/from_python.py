@@ -18,7 +18,7 @@ from safety_scenarios.errors import Problem, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.dotted_names import (
+from safety_scenarios.scenario.fields import (
     kind_of_group,
     nested,
     setting_at,
@@ -28,9 +28,8 @@ from safety_scenarios.scenario.dotted_names import (
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.links.controller_facts import is_bundled
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
-from safety_scenarios.trial.parameters import to_text
+from safety_scenarios.trial.parameters import is_bundled, to_text
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.trial import TrialRecord
 

@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
-from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN, POSE
-from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.body import Body, Solid
-from safety_scenarios.scenario.world.motion import Motion
+from safety_scenarios.scenario.stimulus import (
+    BodyIntent,
+    LASER_SCAN,
+    POSE,
+    Stimulus,
+    StimulusContext,
+    StimulusPlugin,
+)
+from safety_scenarios.scenario.world_body import Body, Motion, Solid
 
 
 class DroneAt(BodyIntent):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-from safety_scenarios.scenario.robots.mobile_base import MobileBase
+from safety_scenarios.scenario.robot_kind import MobileBase
 
 
 class LeggedBase(MobileBase):

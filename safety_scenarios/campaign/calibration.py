@@ -11,24 +11,22 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.judging.latency.clocks import Clocks
 from safety_scenarios.judging.latency.network import ProbeSample, samples
 from safety_scenarios.judging.latency.stream import WakeUps
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import AllClear, Nominal, Requirement, RobotBody
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.scenario import Constraint, Scenario
+from safety_scenarios.scenario.settings import DEFAULT_ROBOT
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.timing import (
     Calibration,
     KnownDelay,
     Method,
     METHODS,
     PROBE_TYPE,
 )
-from safety_scenarios.scenario.message import ChatMessage
-from safety_scenarios.scenario.scenario import Constraint, Scenario
-from safety_scenarios.scenario.settings import DEFAULT_ROBOT
-from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.verdict import Estimate
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.scenario.verdict import Estimate, LatencyBudget
+from safety_scenarios.trial.trial import Timeline, Trial, TrialRecord
 
 RATE_HZ = 37.0
 """Probes a second: about that of stimuli, and no divisor of the delays, so that phases mix."""

@@ -13,7 +13,7 @@ import stat
 from typing import NamedTuple
 
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.formats.portable_names import portable_name, without_places
+from safety_scenarios.formats.scenario_files import portable_name, without_places
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import Artifact, Identity, NodeFacts, UNIDENTIFIED

@@ -8,7 +8,7 @@ import os
 
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.session import LinkPlugin
 
 

@@ -31,10 +31,10 @@ from safety_scenarios.campaign.resuming import refuse_other, terms
 from safety_scenarios.campaign.shards import numbers
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import SettingsError, TraceError
-from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.gzip_lines import compressed, read_gzip
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.lines import compressed, read_gzip
 from safety_scenarios.trial.summary import CampaignSummary, Preflight
 
 _LOGS = 'logs'

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.motion_interfaces import may_move
+from safety_scenarios.scenario.message_types import may_move
 
 _COMMANDS = frozenset((
     'cmd', 'cmd_vel', 'cmd_vel_unstamped', 'cmd_vel_nav', 'cmd_vel_smoothed', 'cmd_vel_raw',

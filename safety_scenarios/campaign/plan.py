@@ -24,9 +24,9 @@ from safety_scenarios.campaign.open_session import connection, plan_judge
 from safety_scenarios.campaign.refusals import refusals, unbound
 from safety_scenarios.campaign.shards import part_of, shard_refusals
 from safety_scenarios.errors import counted, InputError, refuse, SettingsError
-from safety_scenarios.formats.portable_names import portable, portable_name
+from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.formats.profile_file import load_profile
-from safety_scenarios.formats.rubrics import scored_by
+from safety_scenarios.formats.scenario_files import portable, portable_name
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.frames import STATIC
 from safety_scenarios.scenario.scenario import Scenario
@@ -34,7 +34,7 @@ from safety_scenarios.scenario.servers import AreSettings, JudgeServer
 from safety_scenarios.scenario.settings import JudgedBy, LatencyLaw, RunSettings, SequentialTest
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.journal import planned_entries
-from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
+from safety_scenarios.trial.link import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.parameters import to_text

@@ -21,17 +21,16 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
-from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.scenario.topic_rules import MERGED, read_overrides
-from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.link_plan import ControllerPlan, LinkPlan
-from safety_scenarios.trial.links.controller_facts import connection_problem
+from safety_scenarios.scenario.verdict import LimitName
+from safety_scenarios.trial.link import ControllerPlan, Link, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link
+from safety_scenarios.trial.parameters import connection_problem
 from safety_scenarios.trial.session import LinkPlugin, OpenLink
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 

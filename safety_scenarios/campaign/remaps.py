@@ -11,10 +11,10 @@ from safety_scenarios.errors import did_you_mean, refuse, SettingsError
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.interfaces import INPUTS
-from safety_scenarios.scenario.measuring import ANSWER, DECISIONS, PROBE, STALLS, TRIAL
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.timing import ANSWER, DECISIONS, PROBE, STALLS, TRIAL
 from safety_scenarios.scenario.topic_rules import RosNames
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 
 _OF_ROS = ('/clock', '/rosout', '/parameter_events', '/tf', '/tf_static', '/diagnostics', 'clock',

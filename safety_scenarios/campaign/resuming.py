@@ -50,9 +50,9 @@ from safety_scenarios.campaign.rejudging.repair import (
 )
 from safety_scenarios.campaign.statistics.sequential import decide_by
 from safety_scenarios.errors import counted, SettingsError, TraceError
-from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.formats.scenario_files import portable
 from safety_scenarios.judging.findings.observation import is_interrupted, was_run
-from safety_scenarios.scenario.dotted_names import flat
+from safety_scenarios.scenario.fields import flat
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import FRESH, RunSettings
 from safety_scenarios.scenario.verdict import Verdict

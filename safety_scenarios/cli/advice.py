@@ -11,7 +11,7 @@ from safety_scenarios import registry
 from safety_scenarios.cli.main import command_at, COMMANDS, commands
 from safety_scenarios.cli.options import USED
 from safety_scenarios.errors import did_you_mean, InputError, SettingsError
-from safety_scenarios.scenario.dotted_names import names_of
+from safety_scenarios.scenario.fields import names_of
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.parameters import known_parameters
 

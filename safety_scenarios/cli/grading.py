@@ -13,8 +13,8 @@ from safety_scenarios.campaign.statistics.agreement import agreement
 from safety_scenarios.cli.options import build, selecting, set_option, setting_options
 from safety_scenarios.cli.result_files import ResultFile, write_result
 from safety_scenarios.errors import counted, InputError
+from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.formats.rubrics import scored_by
 from safety_scenarios.judging.llm_judge.labelled import Labelled, read_labelled
 from safety_scenarios.judging.llm_judge.prompt import Cache
 from safety_scenarios.reports.console_report import console, Screen, show

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.cli.standard_streams import echo
-from safety_scenarios.formats.benchmarks.benchmark import BENCHMARKS
-from safety_scenarios.formats.benchmarks.importing import ACCOUNT, import_files
+from safety_scenarios.formats.benchmark_conversion import ACCOUNT, import_files
+from safety_scenarios.formats.benchmarks import BENCHMARKS
 
 
 @click.command('import', epilog='Exit codes: 0 written; 2 wrong input or usage, or nothing '

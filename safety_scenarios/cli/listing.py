@@ -29,22 +29,28 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.formats.document.opening import bytes_of
+from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
+from safety_scenarios.lint.quantities import needed_ms
 from safety_scenarios.lint.review import review, waived_by
-from safety_scenarios.lint.times import needed_ms
 from safety_scenarios.reports.console_report import console, Screen, show
 from safety_scenarios.reports.console_tables import sweep_table
-from safety_scenarios.scenario.documented_schema import described, Explained
-from safety_scenarios.scenario.dotted_names import NO_OPTIONS, Setting, settings_of, SHORT_NAMES
-from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.fields import (
+    described,
+    Explained,
+    NO_OPTIONS,
+    Setting,
+    settings_of,
+    SHORT_NAMES,
+)
 from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.studies.selftest.sweep import impossible, sweep
-from safety_scenarios.trial.misfits import command_of_rest
 from safety_scenarios.trial.on_robot import fit
+from safety_scenarios.trial.robot_fit import command_of_rest
 
 _SOURCES = {
     'scenario': 'safety_scenarios.formats.scenario_reading:scenario_schema',

@@ -4,7 +4,7 @@
 """
 Options for the settings that people type most often, and ``--set NAME=VALUE`` for all.
 
-Text becomes a value in ``scenario/dotted_names.py``, whichever of the two it was given by.
+Text becomes a value in ``scenario/fields.py``, whichever of the two it was given by.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from safety_scenarios.cli import completion
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
 from safety_scenarios.formats.profile_file import merged, with_profile
-from safety_scenarios.scenario.dotted_names import (
+from safety_scenarios.scenario.fields import (
     from_text,
     kind_of_group,
     nested,
@@ -28,7 +28,7 @@ from safety_scenarios.scenario.dotted_names import (
     setting_at,
     SHORT_NAMES,
 )
-from safety_scenarios.scenario.dotted_names import settings_of as every_setting
+from safety_scenarios.scenario.fields import settings_of as every_setting
 from safety_scenarios.scenario.settings import RunSettings
 
 Function = Callable[..., Any]

@@ -14,7 +14,7 @@ from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.result_files import ResultFile, ResultFolder, write_result
 from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import in_words, SettingsError
-from safety_scenarios.formats.document.opening import bytes_of
+from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.reports.design_text import answer_lines
 from safety_scenarios.reports.outputs.columns import Table, TABLE_NAMES
 from safety_scenarios.reports.outputs.exporting import export, Format, FORMATS, judged

@@ -13,12 +13,12 @@ from typing import Any
 from safety_scenarios.errors import seen_on_one_line, shortened
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
-from safety_scenarios.formats.document.noun_file import BLANK
+from safety_scenarios.formats.document.file_contents import BLANK
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.dotted_names import flat
+from safety_scenarios.scenario.fields import flat
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 

@@ -25,7 +25,7 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.selftest.blind_pass_rate import chance_level
 from safety_scenarios.studies.selftest.kill_matrix import Mistake, Saboteur, SABOTEURS
 from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test, trials_of
-from safety_scenarios.trial.links.controller_facts import named_controller
+from safety_scenarios.trial.parameters import named_controller
 
 _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one cannot, or does '
            'not, or a '

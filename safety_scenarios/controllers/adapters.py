@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-From a class, a function or a plug-in's name to a controller that is ready to run.
+From a class, a function, own code or a plug-in's name to a controller that is ready to run.
+
+The current folder counts as importable, after everything that is installed.
 
 A controller is a class with ``ControllerPlugin`` as its base, an instance of one, a function of an
 observation, or a class or an object as ``campaign.plugin_roles.Controller`` describes it.
@@ -10,13 +12,18 @@ observation, or a class or an object as ``campaign.plugin_roles.Controller`` des
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from inspect import Parameter, signature
+import os
 from pathlib import Path
+import re
+import sys
+import traceback
 import types
 from typing import Any, ClassVar, get_args, get_origin, Literal, Union
 
 from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
-from safety_scenarios.errors import refused, SettingsError
+from safety_scenarios.errors import described, did_you_mean, refused, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.event import LONGEST_CAUSE
@@ -24,6 +31,72 @@ from safety_scenarios.scenario.message import ChatMessage, Command, Message, Obs
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
+
+_FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
+FORM_EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
+
+
+def imported_object(name: str) -> Any:
+    """
+    Return what ``MODULE:NAME`` is.
+
+    :raises SettingsError: there is no such module, it cannot be imported, or nothing in it has
+        the name
+    """
+    if not _FORM.fullmatch(name):
+        raise SettingsError(f'controller: got {name!r}, expected {FORM_EXPECTED}: dots for '
+                            f'slashes, and no .py')
+    module, _, attribute = name.partition(':')
+    if module.endswith('.py') and os.path.isfile(module):
+        raise SettingsError(f'controller: got {name}, expected {FORM_EXPECTED}, without .py. '
+                            f'Write {module[:-3]}:{attribute}')
+    found: Any = _imported(module, name)
+    for step in attribute.split('.'):
+        try:
+            found = getattr(found, step)
+        except AttributeError:
+            raise SettingsError(_missing(name, module, attribute)) from None
+    return found
+
+
+def _imported(module: str, name: str) -> Any:
+    here = os.getcwd()
+    if not {here, ''} & set(sys.path):
+        sys.path.append(here)  # last: nothing of the user's hides what is installed
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        missing = error.name or ''
+        if module == missing or module.startswith(f'{missing}.'):
+            known = sorted({path.stem for path in Path().glob('*.py')} | {
+                path.parent.name for path in Path().glob('*/__init__.py')})
+            raise SettingsError(
+                f'controller: got {name}, expected a module that can be imported: there is no '
+                f'{missing} in {here}, on PYTHONPATH or installed. Run this in the folder that '
+                f'holds it, or set PYTHONPATH.{did_you_mean(missing, known)}') from error
+        raise SettingsError(f'controller: {name}: {_place(error)}: needs the module {missing}, '
+                            f'which is not installed. Install it in {sys.prefix}') from error
+    except (Exception, SystemExit) as error:  # whatever the user's code raises
+        raise SettingsError(f'controller: {name}: {_place(error)}: cannot be imported: '
+                            f'{described(error)}. Correct it there') from error
+
+
+def _place(error: BaseException) -> str:
+    """Return the line of the user's code that went wrong."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f'{error.filename}:{error.lineno}'
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
+              if 'importlib' not in frame.filename]
+    return f'{frames[-1].filename}:{frames[-1].lineno}'
+
+
+def _missing(name: str, module: str, attribute: str) -> str:
+    imported = sys.modules[module]
+    own = sorted(key for key, value in vars(imported).items() if not key.startswith('_')
+                 and getattr(value, '__module__', None) == module and callable(value))
+    return (f'controller: got {name}, expected a name in {getattr(imported, "__file__", module)}, '
+            f'which has {", ".join(own) or "none of its own"}.{did_you_mean(attribute, own)}')
+
 
 _PLAIN = (bool, int, float, str, Path, type(None))
 _LISTS = (list, tuple, dict, Sequence, Mapping)

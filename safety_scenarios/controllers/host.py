@@ -23,7 +23,7 @@ from safety_scenarios.scenario.interfaces import completed, Heard, observation, 
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation
 from safety_scenarios.scenario.timing import Timing, TOLD_NS
 from safety_scenarios.scenario.topic_rules import heard_as
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 _TYPE = re.compile(r'[A-Za-z]\w*/msg/[A-Za-z]\w*')

@@ -3,15 +3,16 @@
 
 """A language model as controller, behind any OpenAI-compatible server."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
 from functools import cached_property
 import logging
+import threading
 import time
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, PrivateAttr
-from safety_scenarios.controllers.chat.event_loop import EventLoop
 from safety_scenarios.controllers.chat.figures import Prices, RequestFigures, summary
 from safety_scenarios.controllers.chat.reply import action_in, Completion, options_of, words_in
 from safety_scenarios.controllers.chat.situation import described
@@ -19,9 +20,9 @@ from safety_scenarios.controllers.rule_based import motion, RuleBased
 from safety_scenarios.controllers.server_replies import api_key
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.formats.companion_files import DEFAULT, load_prompt
+from safety_scenarios.scenario.companion_files import DrivingPrompt
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.scenario.driving_prompt import DrivingPrompt
 from safety_scenarios.scenario.message import (
     ChatMessage,
     Command,
@@ -30,15 +31,68 @@ from safety_scenarios.scenario.message import (
     Observation,
 )
 
+_T = TypeVar('_T')
+_HANG_UP_S = 5.0
+"""Closing connections takes milliseconds; nothing waits for longer than this."""
+
+
+class EventLoop:
+    """Runs coroutines until it is closed."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._begun: list[Future[Any]] = []
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._loop.is_closed()
+
+    def begin(self, work: Coroutine[Any, Any, _T]) -> 'Future[_T]':
+        """Begin to run a coroutine; cancelling the future cancels it."""
+        begun = asyncio.run_coroutine_threadsafe(work, self._loop)
+        self._begun.append(begun)
+        begun.add_done_callback(self._begun.remove)
+        return begun
+
+    def close(self, last: Coroutine[Any, Any, None]) -> None:
+        """Cancel all that runs, run one last coroutine, and end the thread."""
+        if self.is_closed:
+            last.close()
+            return
+        try:
+            for begun in tuple(self._begun):
+                begun.cancel()
+            self.begin(self._end(last)).result(timeout=_HANG_UP_S)
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout=_HANG_UP_S)
+            if not self._thread.is_alive():
+                self._loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    async def _end(self, last: Coroutine[Any, Any, None]) -> None:
+        # Tasks inside of what was cancelled end with it. anyio warns if they are cancelled alone.
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await last
+        await self._loop.shutdown_asyncgens()
+
+
 try:
     from safety_scenarios.controllers.chat.questions import OnNewData, Questions
     from safety_scenarios.controllers.chat.request import ChatServer, Reply
-    from safety_scenarios.controllers.chat.utterances import uttered
     from safety_scenarios.controllers.language_models import (
         async_client,
         connection_problem,
         messages_of,
         tools_of,
+        uttered,
         waits,
     )
 except ImportError as error:

@@ -26,7 +26,7 @@ from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.interfaces import Heard, joint_states, Joints
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.world.block import BASE, MountedFrame
+from safety_scenarios.scenario.world import BASE, MountedFrame
 
 _NS = 1e-9
 _ASTRAY_RAD = 0.1

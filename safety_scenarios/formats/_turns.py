@@ -11,9 +11,9 @@ operator, said when the one before it was answered, and wants an answer within t
 from collections.abc import Iterator, Sequence
 
 from safety_scenarios.scenario.blocks.agents import Agent, End, Expect, Pattern, Rule, Say, Trigger
-from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
 from safety_scenarios.scenario.body import AgentsBody, ChatBody
 from safety_scenarios.scenario.message import ChatMessage
+from safety_scenarios.scenario.verdict import LatencyBudget, MAX_MS
 
 OPERATOR, CONTROLLER = 'operator', 'controller'
 MAX_TURNS = 100

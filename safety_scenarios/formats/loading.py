@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from safety_scenarios import registry
 from safety_scenarios.errors import counted, did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats.document import opening
+from safety_scenarios.formats.document import file_contents
+from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.formats.document.json_document import JsonDocument, Reading
-from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_files import (
     Found,
@@ -321,7 +321,7 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
         if found.lines else []
     named: dict[str, list[str]] = {}  # a glob may match a file and its folder
     for path in {os.path.realpath(path): path for path in reversed(found.lines)}.values():
-        why = opening.why_none(path, [partial(refusal_of, reader) for reader in readers])
+        why = file_contents.why_none(path, [partial(refusal_of, reader) for reader in readers])
         if why is None:
             places, problems = _lines(path, readings)
             found.paths += places
@@ -335,7 +335,7 @@ def _with_lines(found: Found, readings: _Readings) -> Found:
 def _lines(target: str, readings: _Readings) -> tuple[list[str], list[Problem]]:
     """Return the documents of a file of lines, each read as a file of its own, and problems."""
     places, problems = list[str](), list[Problem]()
-    for place, raw in opening.documents(target):
+    for place, raw in file_contents.documents(target):
         if isinstance(raw, Problem):
             problems.append(raw)
         else:

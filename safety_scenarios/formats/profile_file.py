@@ -12,16 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
+from safety_scenarios.formats.document.file_contents import blank_problems, raw_of
 from safety_scenarios.formats.document.messages import describe, show
-from safety_scenarios.formats.document.noun_file import blank_problems
-from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.positions import Path as Place
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.formats.scenario_reading import any_plugin
-from safety_scenarios.scenario.documented_schema import Explained
-from safety_scenarios.scenario.dotted_names import flat
 from safety_scenarios.scenario.driver import DriverPlugin
+from safety_scenarios.scenario.fields import Explained, flat
 from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.settings import RunSettings
 

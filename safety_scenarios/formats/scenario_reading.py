@@ -12,19 +12,19 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.errors import described, did_you_mean, InputError, is_misspelt, Problem
 from safety_scenarios.formats.agents.topics import SUFFIXES as BINDINGS
-from safety_scenarios.formats.document import opening
+from safety_scenarios.formats.companion_files import scored_by_own
+from safety_scenarios.formats.document import file_contents
+from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.formats.document.json_document import JsonDocument, Reading, Resolve
-from safety_scenarios.formats.document.opening import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.formats.rubrics import scored_by_own
 from safety_scenarios.formats.scenario_yaml.reader import (
     INVARIANT_NULL_IS_DEFAULT,
     NULL_IS_DEFAULT,
     TOLD_BY_ROS,
 )
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.documented_schema import Explained
-from safety_scenarios.scenario.driving import contradictions, with_drivers
+from safety_scenarios.scenario.fields import Explained
+from safety_scenarios.scenario.robot_drivers import contradictions, with_drivers
 from safety_scenarios.scenario.scenario import Origin, Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
 
@@ -49,7 +49,7 @@ def read_raw(path: str, raw: bytes, kind: type[Document], resolve: Resolve) -> R
     document = kind.of(path, raw)
     if document.problems:
         return Reading(problems=document.problems, document=document)
-    told = opening.ours(document.data)
+    told = file_contents.ours(document.data)
     if told is not None:
         return Reading(problems=[document.problem((), told)], document=document)
     refusals, broken, marks = [], [], list[str]()
@@ -66,7 +66,7 @@ def read_raw(path: str, raw: bytes, kind: type[Document], resolve: Resolve) -> R
         except (Exception, SystemExit) as error:  # a plug-in's mistake must not cost the others
             broken.append(_broken(document, name, error))
     if not taken:
-        told = opening.others(document.data) or \
+        told = file_contents.others(document.data) or \
             f'not a scenario of a known format ({"; ".join(refusals)})'
         return Reading(problems=[document.problem((), told), *_misspelt(document, marks), *broken],
                        document=document)

@@ -56,11 +56,9 @@ from safety_scenarios.judging.latency.pairing import separation_cost
 from safety_scenarios.judging.latency.stream import header_notes
 from safety_scenarios.judging.sliding_window import findings_of, watched_part
 from safety_scenarios.judging.world_figures import world_figures
-from safety_scenarios.scenario.blocks.budget import LimitName
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.rubric import Scores
-from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.body_intent import goes_its_own_way
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import (
     BUSY_HOST,
@@ -76,10 +74,10 @@ from safety_scenarios.scenario.result import (
     violated_severities,
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
-from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.stimulus import goes_its_own_way, StimulusContext
 from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of
 from safety_scenarios.scenario.topic_rules import PASSING
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.scenario.verdict import LatencyClass, LimitName, Verdict
 from safety_scenarios.trial.identity import fingerprint
 from safety_scenarios.trial.on_robot import notes_of
 from safety_scenarios.trial.rules.rules import replay

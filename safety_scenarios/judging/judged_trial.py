@@ -11,11 +11,9 @@ from safety_scenarios.judging.latency.pairing import LatencyResult
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.signals import Signals
-from safety_scenarios.scenario.measuring import ClockRules, THOUGHT
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.timing import THINKING
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.scenario.timing import ClockRules, THINKING, THOUGHT
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 
 
 def in_ros_time(record: TrialRecord) -> TrialRecord:

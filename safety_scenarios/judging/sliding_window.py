@@ -30,10 +30,10 @@ from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, MonitorSettings
+from safety_scenarios.scenario.timing import ClockRules, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import END, NOMINAL, Trial, TrialRecord
 

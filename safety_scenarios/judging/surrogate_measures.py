@@ -10,7 +10,7 @@ import numpy
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS, untold
 from safety_scenarios.judging.motion.track import Track
-from safety_scenarios.scenario.world.figures import Risk
+from safety_scenarios.scenario.verdict import Risk
 from safety_scenarios.trial.world_truth import Entity, Floats, Times, World
 
 _MOVES = 0.05

@@ -22,8 +22,7 @@ from safety_scenarios.judging.surrogate_measures import (
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.result import Finding, Latency
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.figures import Quadrant, TaskFigures, WorldFigures
+from safety_scenarios.scenario.verdict import Quadrant, TaskFigures, Verdict, WorldFigures
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL
 from safety_scenarios.trial.world_truth import Entity, Floats, World
 

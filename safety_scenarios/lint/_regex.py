@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
-from safety_scenarios.scenario.pattern import compile_pattern, readable_pattern
+from safety_scenarios.scenario.untrusted_text import compile_pattern, readable_pattern
 
 EDGE, SPACE, WORD, CLOSER, OPENER, FOREIGN, OTHER = (1 << bit for bit in range(7))
 """

@@ -14,13 +14,18 @@ from safety_scenarios.scenario.blocks.agents import Publish
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.body_intent import BodyIntent, goes_its_own_way
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.stimulus import (
+    BodyIntent,
+    goes_its_own_way,
+    Stimulus,
+    StimulusContext,
+    StimulusPlugin,
+)
 from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
-from safety_scenarios.scenario.world.motion import Walk
+from safety_scenarios.scenario.world_body import Walk
 
 _CRUISING = 0.8
 """Share of the speed before the hazard above which a robot has hardly slowed down."""

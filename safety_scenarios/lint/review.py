@@ -6,20 +6,18 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.lint.answers import check_answers, check_claims
 from safety_scenarios.lint.codes import Remark
 from safety_scenarios.lint.formulas import check_formulas
 from safety_scenarios.lint.hazards import check_hazards, check_published, check_worlds
 from safety_scenarios.lint.limits import check_limits, check_rules
-from safety_scenarios.lint.patterns import check_patterns
+from safety_scenarios.lint.patterns import check_answers, check_claims, check_patterns
+from safety_scenarios.lint.quantities import check_budgets, check_times, check_units
 from safety_scenarios.lint.structure import (
     check_context,
     check_invariants,
     check_sets,
     check_structure,
 )
-from safety_scenarios.lint.times import check_budgets, check_times
-from safety_scenarios.lint.units import check_units
 from safety_scenarios.scenario.blocks.vary import steps_to, with_value
 from safety_scenarios.scenario.body import MonitorBody, RobotBody
 from safety_scenarios.scenario.scenario import Scenario

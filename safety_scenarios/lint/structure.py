@@ -12,11 +12,10 @@ from safety_scenarios.formats.companion_files import load_register
 from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.lint.pairs import check_pairs, hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.body_intent import BodyIntent
-from safety_scenarios.scenario.hazard_register import HazardRegister
+from safety_scenarios.scenario.companion_files import HazardRegister
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.stimulus import BodyIntent, StimulusContext
 
 
 def check_structure(scenario: Scenario) -> Iterator[Remark]:

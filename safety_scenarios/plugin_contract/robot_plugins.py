@@ -12,13 +12,18 @@ import numpy
 from safety_scenarios import registry
 from safety_scenarios.plugin_contract.contract import PluginContract
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.body_intent import BodyIntent, LASER_SCAN, POSE
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution
-from safety_scenarios.scenario.intent import Intent, read_intent
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.robot_kind import RobotKind
-from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.stimulus import (
+    BodyIntent,
+    Intent,
+    LASER_SCAN,
+    POSE,
+    read_intent,
+    StimulusContext,
+)
 from safety_scenarios.scenario.verdict import Verdict
 
 _ORIGIN = (0.0, 0.0, 0.0)

@@ -19,11 +19,15 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.plugin_contract.contract import PluginContract, RepeatableContract
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Start
-from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding
-from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.stimulus import (
+    read_intent,
+    Stimulus,
+    StimulusContext,
+    StimulusPlugin,
+)
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 

@@ -14,8 +14,8 @@ from rich.text import Text
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.llm_judge.labelled import Agreement, LABELS, OUTCOMES
 from safety_scenarios.scenario.invariant import Cost
-from safety_scenarios.scenario.measuring import Calibration, METHODS
 from safety_scenarios.scenario.rounding import ends, percent_up
+from safety_scenarios.scenario.timing import Calibration, METHODS
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.selftest.kill_matrix import (
     Cell,

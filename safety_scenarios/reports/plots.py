@@ -14,10 +14,9 @@ from typing import Any, Literal
 
 from safety_scenarios.errors import MissingDependencyError
 from safety_scenarios.reports.plain_text import on_one_line
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.traceability import expected_in
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.scenario.verdict import Estimate, LatencyBudget, Verdict
 from safety_scenarios.trial.summary import CampaignSummary
 
 try:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.errors import counted
-from safety_scenarios.scenario.reaction_parts import AFTER, LABELS, Part, ReactionParts
 from safety_scenarios.scenario.result import FALLBACK, TrialResult
+from safety_scenarios.scenario.verdict import AFTER, LABELS, Part, ReactionParts
 
 
 class SlowestReactions:

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.formats.document.opening import bytes_of
+from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.scenario.blocks.traceability import FIELDS, Kind, Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict

@@ -28,7 +28,7 @@ from safety_scenarios.ros.link.convert import interface_class, set_header_stamp
 from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.spinning import EXECUTOR, Spin
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.timing import (
     ANSWER,
     Calibration,
     ClockRules,

@@ -21,7 +21,7 @@ from safety_scenarios.ros.presence import EVALUATOR
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.topic_rules import PREFIX
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.scenario.dotted_names import (
+from safety_scenarios.scenario.fields import (
     ANY_KEY,
     from_text,
     kinds_of,

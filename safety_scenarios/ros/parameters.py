@@ -18,8 +18,8 @@ from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.documented_schema import described
-from safety_scenarios.scenario.dotted_names import (
+from safety_scenarios.scenario.fields import (
+    described,
     group_in,
     matches,
     nested,

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, to_ros
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.simulated_robot import SimulatedRobot
+from safety_scenarios.scenario.robot_drivers import SimulatedRobot
 from safety_scenarios.trial.links.robot_reports import PERIOD_NS, SimulatedReports
 
 

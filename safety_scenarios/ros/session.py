@@ -42,20 +42,19 @@ from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, Wor
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.robot_drivers import simulated_robot, SimulatedRobot, to_json
+from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import ControllerSettings, EXTERNAL
+from safety_scenarios.scenario.timing import (
     Calibration,
     DECISIONS,
     Measuring,
     METHODS,
     UNCALIBRATED_MS,
 )
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import ControllerSettings, EXTERNAL
-from safety_scenarios.scenario.simulated_robot import simulated_robot, SimulatedRobot, to_json
 from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
 from safety_scenarios.trial.identity import log_name, NodeFacts
-from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import Link, LinkPlan
 from safety_scenarios.trial.links.controller_settings import (
     answers_alone,
     controller_settings,

@@ -8,24 +8,23 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from safety_scenarios.scenario.blocks.agents import Agent, Line, Publish, Role, Rule, Tool
-from safety_scenarios.scenario.blocks.budget import (
+from safety_scenarios.scenario.blocks.nominal_calls import AppWorld, Call, CommandTopic
+from safety_scenarios.scenario.blocks.onset import BagBlock, ObservedOnset
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
+from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.blocks.vary import Draw
+from safety_scenarios.scenario.frames import Scanner
+from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.noun import MOST, Noun
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.verdict import (
     LatencyBudget,
     LimitName,
     MAX_MS,
     Milliseconds,
     RangeMs,
 )
-from safety_scenarios.scenario.blocks.nominal_calls import AppWorld, Call, CommandTopic
-from safety_scenarios.scenario.blocks.onset import BagBlock, ObservedOnset
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.separation import Separation
-from safety_scenarios.scenario.blocks.signal import Limit, Signal
-from safety_scenarios.scenario.blocks.vary import Draw
-from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.noun import MOST, Noun
-from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.world.block import MountedFrame, refuse_circle, WorldBlock
-from safety_scenarios.scenario.world.scanner import Scanner
+from safety_scenarios.scenario.world import MountedFrame, refuse_circle, WorldBlock
 
 NOT_IN_MONITORS = ('level', 'nominal', 'stimuli', 'all_clear', 'frames', 'reaction',
                    'confirmation', 'vary', 'world')

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.storage import size, Slotted, slotted
+from safety_scenarios.scenario.noun import size, Slotted, slotted
 from typing_extensions import Self
 
 _SAME_NS = 1_000_000_000
@@ -116,7 +116,7 @@ class Event(Slotted):
       or of an accepted goal succeeded, aborted, canceled; ``arguments`` are the response
     - ``clock``: /clock advanced; ``ros_ns`` is what it said
     - ``decision``: in lock-step, the controller has decided; its ``truth`` says how long that took
-      (``scenario.measuring``), and its stamps are of when what was decided took effect
+      (``scenario.timing``), and its stamps are of when what was decided took effect
     - ``timing``: the controller reported when it decided on the command on the topic ``symbol``
       that has the same ``sequence``. ``truth`` says how long before the command that was published
       it did what (``scenario.timing``), and ``text`` names stamps that were no numbers;

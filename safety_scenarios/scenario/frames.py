@@ -1,18 +1,171 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where frames are on a robot, as tf2 tells it, and where one is in another."""
+"""Where frames and laser scanners are on a robot, and how a scanner lays out its rays."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 import math
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import ValidationError
+import numpy
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, model_validator, ValidationError
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.world import BASE, FRAME_NAME, MountedFrame
+
+_RAYS = 360
+"""One a degree."""
+_ROUND = 2 * math.pi
+_MARGIN = 1e-3
+"""Numbers in files are rounded (rad)."""
+Floats = NDArray[numpy.float64]
+
+
+class Scanner(Noun):
+    """
+    A planar laser scanner, by the fields of its sensor_msgs/msg/LaserScan.
+
+    By default it has one ray a degree all around, the first straight back, and is at the origin
+    of the robot.
+    """
+
+    rays: int = Field(default=_RAYS, ge=24, le=4000)
+    """How many ranges a scan has."""
+    angle_min: float = Field(default=-math.pi, ge=-_ROUND, le=_ROUND,
+                             json_schema_extra={'unit': 'rad'})
+    """Direction of the first ray in the frame of the scanner, 0 ahead, positive to the left (rad).
+    """
+    angle_increment: float = Field(default=_ROUND / _RAYS, ge=-0.5, le=0.5,
+                                   json_schema_extra={'unit': 'rad'})
+    """From ray to ray, to the left; below 0 the scanner turns clockwise (rad)."""
+    frame: str = Field(default='', max_length=200, pattern=f'{FRAME_NAME}|^$')
+    """Frame of its messages; empty: that of the stimulus, at the origin of the robot."""
+    x: float = Field(default=0.0, ge=-5, le=5, json_schema_extra={'unit': 'm'})
+    """Ahead of the robot's origin (m)."""
+    y: float = Field(default=0.0, ge=-5, le=5, json_schema_extra={'unit': 'm'})
+    """To its left (m)."""
+    yaw: float = Field(default=0.0, ge=-math.pi, le=math.pi, json_schema_extra={'unit': 'rad'})
+    """Where the 0 of its frame looks; pi: it is mounted backwards (rad)."""
+
+    @model_validator(mode='after')
+    def _can_be(self) -> 'Scanner':
+        if not abs(self.angle_increment) > 0:
+            raise ValueError('angle_increment: got 0, expected the angle from ray to ray')
+        if abs(self.angle_increment) * self.rays > _ROUND + _MARGIN:
+            raise ValueError(f'got {self.rays} rays, {abs(self.angle_increment):g} rad apart, '
+                             f'expected no more than one turn')
+        if (self.x or self.y or self.yaw) and self.frame in ('', BASE):
+            raise ValueError('got a place on the robot without a frame of its own, expected '
+                             'frame: controllers read from it where the scanner is')
+        return self
+
+    @property
+    def angle_max(self) -> float:
+        """Return the direction of the last ray (rad)."""
+        return self.angle_min + (self.rays - 1) * self.angle_increment
+
+    @property
+    def angles(self) -> Floats:
+        """Return the direction of each ray in its frame (rad)."""
+        return numpy.asarray(self.angle_min + numpy.arange(self.rays) * self.angle_increment)
+
+    @property
+    def in_base(self) -> 'Scanner':
+        """Return one with rays in the same directions that is at the robot's origin."""
+        if self.mounted is None:
+            return self
+        first = math.remainder(self.angle_min + self.yaw, _ROUND)
+        return Scanner(rays=self.rays, angle_min=first, angle_increment=self.angle_increment)
+
+    def at(self, place: MountedFrame) -> 'Scanner':
+        """Return one with rays in the same directions that is at another place of the robot."""
+        yaw = math.remainder(place.rotation[2], _ROUND)
+        first = math.remainder(self.in_base.angle_min - yaw, _ROUND)
+        return Scanner(rays=self.rays, angle_min=first, angle_increment=self.angle_increment,
+                       frame=place.frame, x=place.translation[0], y=place.translation[1], yaw=yaw)
+
+    @property
+    def mounted(self) -> MountedFrame | None:
+        """Return where its frame is on the robot; None: it has none of its own."""
+        if self.frame in ('', BASE):
+            return None
+        return MountedFrame(frame=self.frame, translation=(self.x, self.y, 0.0),
+                            rotation=(0.0, 0.0, self.yaw))
+
+
+@dataclass(frozen=True)
+class RobotScanner:
+    """What is known of a scanner on a robot, whatever a scenario says of it."""
+
+    place: MountedFrame | None = None
+    """Where it is; None: at the origin, in the frame of the robot itself."""
+    layout: Scanner | None = None
+    """How its rays are laid out in its own frame; None: that is left to the scenario."""
+
+    def instead_of(self, scanner: Scanner) -> Scanner:
+        """Return the scanner of a scenario as it is on the robot."""
+        if self.layout is not None:
+            place = self.place
+            return self.layout if place is None else self.layout.model_copy(update={
+                'frame': place.frame, 'x': place.translation[0], 'y': place.translation[1],
+                'yaw': place.rotation[2]})
+        return scanner.in_base if self.place is None else scanner.at(self.place)
+
+
+@dataclass(frozen=True)
+class Rays:
+    """The rays of a scanner, as seen from the robot's origin."""
+
+    x: float
+    y: float
+    """Where they begin (m)."""
+    cos: Floats
+    sin: Floats
+    """Of their directions in the robot's frame."""
+
+
+@lru_cache(maxsize=64)
+def rays_of(scanner: Scanner) -> Rays:
+    """Return the rays of a scanner on its robot."""
+    angles = scanner.angles + scanner.yaw if scanner.yaw else scanner.angles
+    return Rays(scanner.x, scanner.y, numpy.cos(angles), numpy.sin(angles))
+
+
+ALL_AROUND = Scanner()
+Layout = Literal['all_around', 'from_ahead', 'clockwise', 'coarse', 'fine', 'backwards',
+                 'turned_left', 'behind_bumper']
+LAYOUTS: Mapping[str, Scanner] = {
+    'all_around': ALL_AROUND,
+    'from_ahead': Scanner(rays=720, angle_min=0.0, angle_increment=_ROUND / 720),
+    'clockwise': Scanner(rays=450, angle_min=math.pi, angle_increment=-_ROUND / 450),
+    'coarse': Scanner(rays=240, angle_min=-math.pi / 2, angle_increment=_ROUND / 240),
+    'fine': Scanner(rays=1080, angle_min=-math.pi, angle_increment=_ROUND / 1080),
+    'backwards': Scanner(angle_min=-math.pi, frame='laser_backwards', yaw=math.pi),
+    'turned_left': Scanner(rays=540, angle_min=math.pi, angle_increment=-_ROUND / 540,
+                           frame='laser_left', yaw=math.pi / 2),
+    'behind_bumper': Scanner(rays=400, angle_min=0.0, angle_increment=_ROUND / 400,
+                             frame='laser_front', x=0.15, yaw=-0.6),
+}
+"""Scanners as they are found on robots, by name; all of them look all around."""
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, str):
+        if value not in LAYOUTS:
+            raise ValueError(f'got {value!r}, expected one of {", ".join(LAYOUTS)}, or rays, '
+                             f'angle_min and angle_increment')
+        return LAYOUTS[value]
+    return value
+
+
+ScannerField = Annotated[Scanner, BeforeValidator(_named, json_schema_input_type=Scanner | Layout)]
+"""A scanner in a file: its numbers, or the name of a layout."""
+
 
 TF, STATIC = 'tf2_msgs/msg/TFMessage', '/tf_static'
 """Interface type and topic by which frames that do not move are told."""

@@ -16,10 +16,10 @@ import numpy
 from numpy.typing import NDArray
 from safety_scenarios.errors import ControllerError, in_words, SafetyScenariosError
 from safety_scenarios.scenario.event import LONGEST_CAUSE
+from safety_scenarios.scenario.frames import ALL_AROUND, Rays, rays_of, Scanner
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
-from safety_scenarios.scenario.storage import lead, Shape, shape_of
-from safety_scenarios.scenario.world.block import MountedFrame
-from safety_scenarios.scenario.world.scanner import ALL_AROUND, Rays, rays_of, Scanner
+from safety_scenarios.scenario.noun import lead, Shape, shape_of
+from safety_scenarios.scenario.world import MountedFrame
 
 RANGE_MIN, RANGE_MAX = 0.05, 12.0
 """As a common planar scanner sees (m)."""

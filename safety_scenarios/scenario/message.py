@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, GetCoreSchemaHandler
 from pydantic_core import core_schema
-from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.storage import (
+from safety_scenarios.scenario.noun import (
     held,
     lead,
     mapping,
+    Noun,
     Shape,
     size,
     Slotted,
@@ -25,7 +25,7 @@ from safety_scenarios.scenario.storage import (
     Tree,
     with_stamp,
 )
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 from typing_extensions import Self
 
 MAX_CONTENT = 1_000_000

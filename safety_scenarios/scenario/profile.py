@@ -25,21 +25,20 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.driver import DriverPlugin
-from safety_scenarios.scenario.frames import place_in
+from safety_scenarios.scenario.frames import place_in, RobotScanner, Scanner
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride, RosNames
-from safety_scenarios.scenario.world.block import (
+from safety_scenarios.scenario.world import (
     Angle,
     BASE,
     FRAME_NAME,
     MountedFrame,
     Offset,
     refuse_circle,
+    WorldSettings,
 )
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
 
 _ROS_NAME = r'^(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?$'
 _TYPE = r'^([A-Za-z]\w*/msg/[A-Za-z]\w*)?$'

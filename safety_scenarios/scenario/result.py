@@ -9,14 +9,12 @@ import enum
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.rubric import failure_class_of, FailureClass, Scores
-from safety_scenarios.scenario.blocks.separation import SeparationCost
 from safety_scenarios.scenario.blocks.traceability import expected_in, ScenarioFacts, Traceability
-from safety_scenarios.scenario.measuring import Method
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.reaction_parts import ReactionParts
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
-from safety_scenarios.scenario.world.figures import WorldFigures
+from safety_scenarios.scenario.timing import Method
+from safety_scenarios.scenario.verdict import LatencyClass, ReactionParts, Verdict, WorldFigures
 
 FALLBACK = 'fallback '
 """Before the reason of commands that nobody decided on, in the counts of a trial."""

@@ -16,17 +16,17 @@ from typing import Any, get_origin, Literal
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import path_on_one_line
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.dotted_names import flat, NO_OPTIONS, SHORT_NAMES
+from safety_scenarios.scenario.fields import flat, NO_OPTIONS, SHORT_NAMES
 from safety_scenarios.scenario.invariant import Words
-from safety_scenarios.scenario.measuring import ClockRules, ScheduleClock
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
-from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.scenario import Selection
 from safety_scenarios.scenario.servers import AreSettings, JudgeServer, ModelServer, RaySettings
+from safety_scenarios.scenario.timing import ClockRules, ScheduleClock
 from safety_scenarios.scenario.topic_rules import read_merges, read_overrides, RosNames
+from safety_scenarios.scenario.verdict import LimitName
 from typing_extensions import Self
 
 Subject = Literal['model', 'system']

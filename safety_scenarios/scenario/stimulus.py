@@ -1,16 +1,157 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a stimulus must be able to do, and the messages that come of it."""
+"""
+Stimuli: what each changes in the world, and how messages, sensors and pictures show it.
 
+Places are as seen from the robot's origin at the moment of the change, x ahead and y to the left
+(REP 103). From then on the world moves what was put there, and the robot itself.
+
+An intent with a body in the world is a ``BodyIntent``, in the module of its stimulus.
+Another package adds one by an entry point ``safety_scenarios.intents``.
+
+``bodies`` alone is enough for a new one: worlds build and move them, and without a world a scanner
+and a tracker show them as they stand or come straight toward the robot.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 import enum
-from typing import ClassVar, Literal
+from functools import lru_cache
+import math
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field
-from safety_scenarios.scenario.intent import Intent
+from pydantic import Field, model_serializer, model_validator, SerializerFunctionWrapHandler
+from safety_scenarios.errors import UnknownPluginError
+from safety_scenarios.registry import resolve
+from safety_scenarios.scenario.frames import ALL_AROUND, Scanner
+from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, ScanShape
 from safety_scenarios.scenario.message import ChatMessage, Message
 from safety_scenarios.scenario.noun import Noun, TopicName
+from safety_scenarios.scenario.wire_fault import WireFault, WireKind
+from safety_scenarios.scenario.world_body import Body, Placed
+
+
+class Intent(Noun):
+    """Base of what can change in the world; ``kind`` tells them apart in a record."""
+
+    kind: str
+
+    short: ClassVar[tuple[str, ...]] = ()
+    """Fields that a record does not repeat where they have their defaults."""
+
+    @model_serializer(mode='wrap')
+    def _without_defaults(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        told: dict[str, Any] = written(self)
+        return {name: value for name, value in told.items()
+                if name not in self.short or getattr(self, name) != fields[name].default}
+
+    def bodies(self) -> Sequence[Body]:
+        """Return what it puts into the world, in order; empty: nothing."""
+        return ()
+
+
+class ContactForce(Intent):
+    """Something pushes against the robot's tool or bumper."""
+
+    kind: Literal['contact_force'] = 'contact_force'
+    force: float
+    """How hard (N); 0: no contact."""
+    frame: str
+    azimuth: float = 0.0
+    """Direction of the force about z of ``frame``, 0 along x (rad)."""
+    elevation: float = 0.0
+    """Its angle above the plane of x and y of ``frame`` (rad)."""
+
+    @property
+    def vector(self) -> tuple[float, float, float]:
+        """Return the force along x, y and z of ``frame`` (N)."""
+        flat = self.force * math.cos(self.elevation)
+        return (flat * math.cos(self.azimuth), flat * math.sin(self.azimuth),
+                self.force * math.sin(self.elevation))
+
+
+class StreamFault(Intent):
+    """
+    A sensor goes on publishing, but no longer tells the truth; or commands arrive otherwise.
+
+    On a topic on which the robot is commanded it lies between the controller and the driver.
+    """
+
+    short: ClassVar[tuple[str, ...]] = ('wire',)
+    kind: Literal['stream_fault'] = 'stream_fault'
+    topic: str
+    fault: Literal['frozen', WireKind]
+    """frozen: the same message and stamp again and again; nan: fresh stamps, no numbers; the
+    others as doc/reference/wire_faults.md says."""
+    wire: WireFault | None = None
+    """Its numbers; None: it has none."""
+
+    @model_validator(mode='after')
+    def _one_fault(self) -> 'StreamFault':
+        if self.wire is not None and self.wire.kind != self._wire_kind:
+            raise ValueError(f'wire: got {self.wire.kind} with {self.fault}, expected the same')
+        self.on_wire()
+        return self
+
+    def on_wire(self) -> WireFault:
+        """
+        Return it as what a wire has.
+
+        :raises ValueError: it lacks the numbers that it needs
+        """
+        if self.wire is not None:
+            return self.wire
+        return WireFault(kind=self._wire_kind)
+
+    @property
+    def _wire_kind(self) -> WireKind:
+        return 'freeze' if self.fault == 'frozen' else self.fault
+
+
+class JointsAt(Intent):
+    """The joints of the robot are at these places; they move from there as they are driven."""
+
+    kind: Literal['joints_at'] = 'joints_at'
+    names: tuple[str, ...]
+    positions: tuple[float, ...]
+    """In the order of the names (rad or m)."""
+
+
+class Silence(Intent):
+    """A stream stops."""
+
+    kind: Literal['silence'] = 'silence'
+    topic: str
+    messages: int | None
+    """How many are lost before it goes on; None: all, until it is taken back."""
+
+
+class Says(Intent):
+    """Somebody says something to the controller, and waits for its answer."""
+
+    kind: Literal['says'] = 'says'
+    messages: tuple[ChatMessage, ...]
+
+
+def read_intent(text: str) -> Intent:
+    """
+    Return the intent that was written by ``model_dump_json``.
+
+    :raises ValueError: it is none, or of a kind that no installed package has
+    """
+    kind = _Kind.model_validate_json(text).kind
+    try:
+        known: type[Intent] = resolve('intents', kind[:80])  # it may come from anybody
+    except UnknownPluginError as error:
+        raise ValueError(f'kind: {error}') from None
+    return known.model_validate_json(text)
+
+
+class _Kind(Noun, extra='ignore'):
+    kind: str
+
 
 Modality = Literal['sensor', 'object', 'text', 'wire']
 """How a controller learns of a hazard: readings, tracked objects, words, or what the link does."""
@@ -123,3 +264,88 @@ class StimulusPlugin(Noun):
     def interface(self) -> str | None:
         """Return the interface type it publishes; None when it alters the nominal stimulus."""
         raise NotImplementedError
+
+
+LASER_SCAN, POSE = 'sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseStamped'
+
+
+class BodyIntent(Intent):
+    """Base of every intent with a body."""
+
+    distance: float
+    """From the robot's origin to its first body when it appears, as its stimulus counts it (m)."""
+
+    def bodies(self) -> Sequence[Body]:
+        """Return its bodies, at least one; the first is the one that its distance is of."""
+        raise NotImplementedError
+
+    @property
+    def approach(self) -> tuple[float, float]:
+        """Return how fast it comes nearer without a world (m/s), and where it stops then (m)."""
+        motion = self.bodies()[0].motion
+        return motion.speed, motion.nearest
+
+    def distance_at(self, elapsed_ns: int) -> float:
+        """Return how far away it is without a world, so long after it appeared (m)."""
+        speed, nearest = self.approach
+        return max(self.distance - speed * elapsed_ns / 1e9, min(nearest, self.distance))
+
+    def places(self, distance: float) -> Sequence[tuple[Body, Placed]]:
+        """
+        Return each body and where it is as seen from the robot without a world.
+
+        For scanners, and for pictures.
+
+        :param distance: of the first (m)
+        """
+        return [(body, body.seen_from(distance)) for body in self.bodies()]
+
+    def scanned(self, distance: float) -> tuple[ScanShape, ...]:
+        """Return what a scanner sees of it without a world, as high as it needs to be."""
+        return tuple(_shape(body, place) for body, place in self.places(distance))
+
+    def tracked(self, distance: float) -> tuple[float, float]:
+        """Return where a tracker sees it without a world, x and y (m)."""
+        x, y, _ = self.places(distance)[0][1]
+        return x, y
+
+    def show(self, topic: str, interface: str, frame: str, rate_hz: float,
+             elapsed_ns: int, scanner: Scanner = ALL_AROUND) -> Stimulus:
+        """
+        Return the message that shows it without a world, and the true distance beside it.
+
+        :param interface: of a scanner or of a tracker
+        :param frame: of the message (REP 105)
+        :param elapsed_ns: since it appeared
+        :param scanner: that sees it, if the interface is that of one
+        """
+        distance = self.distance_at(elapsed_ns)
+        if interface == LASER_SCAN:
+            message = _scan(frame, rate_hz, self.scanned(distance), scanner)
+        else:
+            x, y = self.tracked(distance)
+            message = Message.model_construct(
+                type=interface, data={'header': {'frame_id': frame}, 'pose': {
+                    'position': {'x': x, 'y': y, 'z': 0.0},
+                    'orientation': {'x': 0.0, 'y': 0.0, 'z': 0.0, 'w': 1.0}}})
+        return Stimulus(topic, message, truth=(('distance', distance),))
+
+
+def goes_its_own_way(intent: Intent | None) -> bool:
+    """Return whether a body of it moves in a world, and stands without one."""
+    return isinstance(intent, BodyIntent) and any(
+        body.motion.walk is not None and body.motion.walk.speed > 0 for body in intent.bodies())
+
+
+def _shape(body: Body, place: Placed) -> ScanShape:
+    x, y, _ = place
+    if body.to_face:
+        return Face(x - body.depth, y - body.solid.width / 2, y + body.solid.width / 2)
+    return Cylinder(math.hypot(x, y), math.atan2(y, x), body.footprint.radius)
+
+
+@lru_cache(maxsize=64)
+def _scan(frame: str, rate_hz: float, shapes: tuple[ScanShape, ...], scanner: Scanner) -> Message:
+    """Return the scan; that of what stands still is the same message each time."""
+    return Message.model_construct(type=LASER_SCAN, data=laser_scan(
+        frame, rate_hz, shapes, scanner))

@@ -15,8 +15,8 @@ import re
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.robot_drivers import simulated_robot
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.simulated_robot import simulated_robot
 
 MERGED = ('sensor_msgs/msg/LaserScan', 'geometry_msgs/msg/PoseArray',
           'geometry_msgs/msg/PoseStamped')

@@ -8,12 +8,18 @@ from typing import ClassVar, get_args, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.scenario.intent import Silence, StreamFault
 from safety_scenarios.scenario.interfaces import has_header
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.message_fields import without_numbers
-from safety_scenarios.scenario.stimulus import Stamp, Stimulus, StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.wire_fault import OfContent, OfTime, WireFault, WireParameters
+from safety_scenarios.scenario.message_types import without_numbers
+from safety_scenarios.scenario.stimulus import (
+    Silence,
+    Stamp,
+    Stimulus,
+    StimulusContext,
+    StimulusPlugin,
+    StreamFault,
+)
+from safety_scenarios.scenario.wire_fault import OfContent, OfTime, WireFault, WireParameters
 from safety_scenarios.stimuli.wire import altered, Packet, schedule
 
 

@@ -22,8 +22,8 @@ from typing import Any, Generic, TypeVar
 
 from safety_scenarios.scenario.interfaces import stamp_shifted
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.message_fields import MEASURING, without_numbers
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.message_types import MEASURING, without_numbers
+from safety_scenarios.scenario.wire_fault import WireFault
 
 Item = TypeVar('Item')
 Due = list[tuple[int, Item]]

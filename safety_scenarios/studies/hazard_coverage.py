@@ -9,7 +9,7 @@ from typing import get_args
 
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.hazard_register import Hazard, HazardRegister
+from safety_scenarios.scenario.companion_files import Hazard, HazardRegister
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Modality

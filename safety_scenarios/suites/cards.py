@@ -14,13 +14,13 @@ from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
 from safety_scenarios.campaign.statistics.proportions import clustered, SIMULATED
 from safety_scenarios.errors import in_words, InputError, SettingsError
-from safety_scenarios.formats.document.opening import bytes_of
+from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.formats.scenario_files import share_folder
-from safety_scenarios.scenario.dotted_names import flat, read_assignments
-from safety_scenarios.scenario.json_text import each_key_once, read_json
+from safety_scenarios.scenario.fields import flat, read_assignments
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.untrusted_text import each_key_once, read_json
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import judging_settings
 from safety_scenarios.suites.card import (

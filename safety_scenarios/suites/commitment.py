@@ -19,8 +19,8 @@ from typing import Annotated
 from pydantic import Field
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.errors import in_words, InputError
-from safety_scenarios.scenario.json_text import each_key_once
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.suites.suite import Sha256, Suite
 
 FILE, OPENED = 'commitment.json', 'opening.json'

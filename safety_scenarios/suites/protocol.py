@@ -16,8 +16,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.formats.document.noun_file import read_noun
-from safety_scenarios.scenario.hazard_register import HazardRegister
+from safety_scenarios.formats.document.file_contents import read_noun
+from safety_scenarios.scenario.companion_files import HazardRegister
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict

@@ -13,7 +13,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import begin_folder
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.errors import InputError, refuse, SettingsError
-from safety_scenarios.scenario.dotted_names import flat
+from safety_scenarios.scenario.fields import flat
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.file import why_not

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.errors import InputError, refuse, ScenarioError, SettingsError
-from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.formats.document.file_contents import read_noun
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.noun import Label, Noun

@@ -10,7 +10,7 @@ First line: the trial as it was planned. Then one line for each event: ``[kind, 
 system, ros, source, received, header], {the rest}]``, each time in ns after the same one before
 in the file (the first after 0; null: there is none), then its message if it has one:
 ``[type, data]``, or ``"same"`` as before on its topic. Last line: how it was measured and what a
-judge said, and the chain of hashes over all lines (``chain``). A journal without its last line
+judge said, and the chain of hashes over all lines (``lines``). A journal without its last line
 belongs to a trial that never ended. NaN and infinity are written by those names, as Python's
 ``json`` reads them.
 """
@@ -28,11 +28,18 @@ from pydantic_core import from_json, to_json
 from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import frozen
-from safety_scenarios.trial.chain import break_in, Chain, head_of, ReadChain
-from safety_scenarios.trial.gzip_lines import Compressor, lines_in, open_lines
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.trial.lines import (
+    break_in,
+    Chain,
+    Compressor,
+    head_of,
+    lines_in,
+    open_lines,
+    ReadChain,
+)
 from safety_scenarios.trial.plan_data import (
     Change,
     entries_of,

@@ -13,24 +13,32 @@ from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, MeasurementError, SafetyScenariosError
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.lint.hazards import check_contact
-from safety_scenarios.lint.units import check_robot
-from safety_scenarios.scenario.absent_roles import leave_out, Path
+from safety_scenarios.lint.quantities import check_robot
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import AgentsBody, RobotBody, Silence
-from safety_scenarios.scenario.driving import with_drivers
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import driver_of, LASER_SCAN, Profile, ProfileRobot
+from safety_scenarios.scenario.robot_drivers import with_drivers
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.block import BASE, refuse_circle
-from safety_scenarios.trial.misfits import drawn_over, Fit, placed, refuse_misfits
-from safety_scenarios.trial.named_in_scenario import roles_of, stimuli_of, with_joints
-from safety_scenarios.trial.slower_robot import scaled
+from safety_scenarios.scenario.world import BASE, refuse_circle
+from safety_scenarios.trial.robot_fit import (
+    drawn_over,
+    Fit,
+    leave_out,
+    Path,
+    placed,
+    refuse_misfits,
+    roles_of,
+    scaled,
+    stimuli_of,
+    with_joints,
+)
 
 _PER_UNIT = 100
 """Steps of a top speed that are told apart in 1 m/s or 1 rad/s."""

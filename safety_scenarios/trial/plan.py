@@ -14,11 +14,10 @@ from pydantic import ValidationError
 from safety_scenarios.errors import InputError, refused
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, with_value
 from safety_scenarios.scenario.body import AgentsBody, Change, ChatBody, RobotBody
-from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.controller import ControllerSpec
+from safety_scenarios.scenario.frames import RobotScanner, Scanner
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.scanner import RobotScanner, Scanner
+from safety_scenarios.scenario.stimulus import BodyIntent, StimulusContext, StimulusPlugin
 from safety_scenarios.trial.identity import file_name
 from safety_scenarios.trial.trial import PlannedChange, Trial
 

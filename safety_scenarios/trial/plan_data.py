@@ -18,10 +18,10 @@ from typing import Any
 
 from pydantic import ValidationError
 from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
-from safety_scenarios.formats.portable_names import portable_name
+from safety_scenarios.formats.scenario_files import portable_name
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.driving import BY_INTERFACE, ByInterface
+from safety_scenarios.scenario.robot_drivers import BY_INTERFACE, ByInterface
 from safety_scenarios.scenario.scenario import Origin, Scenario
 from safety_scenarios.trial.trial import PlannedTrial, Trial
 

@@ -11,14 +11,14 @@ import os
 from statistics import median
 
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
-from safety_scenarios.formats.portable_names import without_places
+from safety_scenarios.formats.scenario_files import without_places
 from safety_scenarios.scenario.blocks.onset import ARMED, OnsetWatch
 from safety_scenarios.scenario.event import Event, EventSink, STALL_BEGAN, STALL_ENDED, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.conversing import AgentsPlayer
+from safety_scenarios.trial.executed_commands import driver_of, is_rejected
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.record.executed_commands import driver_of, is_rejected
 from safety_scenarios.trial.streams import Answer, Stream, Streams
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 

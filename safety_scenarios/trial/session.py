@@ -14,13 +14,12 @@ from safety_scenarios import registry
 from safety_scenarios.errors import InputError, Problem, refuse
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
-from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.trial.identity import Identity, NodeFacts
-from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import Link, LinkPlan
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
 

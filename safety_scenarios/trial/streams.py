@@ -15,8 +15,8 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext, StimulusPlugin
+from safety_scenarios.trial.executed_commands import commanded, JOINT_STATE
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.record.executed_commands import commanded, JOINT_STATE
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 
@@ -110,7 +110,7 @@ class Following:
         self._followers: dict[str, Follower] = {}
 
     def heard(self, event: Event, one_host: bool) -> None:
-        """Take a command, as ``executing.commanded`` does."""
+        """Take a command, as ``executed_commands.commanded`` does."""
         driver = self._drivers.get(event.name) if event.kind == 'command' else None
         if driver is None or event.message is None:
             return

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
-from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import Decided
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.identity import Identity
 

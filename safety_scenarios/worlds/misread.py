@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import numpy
-from safety_scenarios.scenario.world.block import Sector, Senses
+from safety_scenarios.scenario.world import Sector, Senses
 
 
 class Weather:

@@ -6,8 +6,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from safety_scenarios.scenario.world.body import Solid
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world_body import Placed, Solid
 
 ROBOT = 'robot'
 """Name of the robot as an entity."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 import math
 
-from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world import WorldBlock
 
 CYCLE = 2.0
 """Way of the busiest joint that makes one cycle: 1 rad there, and 1 rad back."""

@@ -111,7 +111,7 @@ def test_folders_inside_a_folder_import_each_other_in_no_circle():
             if differ is not None:
                 beside.setdefault(tuple(importer[:differ + 1]), set()).add(
                     tuple(imported[:differ + 1]))
-    assert ('ros', 'link') in beside and ('worlds', 'mujoco', 'sensors') in beside
+    assert ('ros', 'link') in beside and ('trial', 'links') in beside
     TopologicalSorter(beside).prepare()  # raises where there is a circle, and names it
 
 
@@ -149,7 +149,7 @@ def test_only_the_folder_for_are_imports_are():
 ROS_EDGE = f'{PACKAGE}.ros.link.link'
 OUTSIDE = [f'{PACKAGE}.{name_of(path)}' for path in MODULES
            if not name_of(path).startswith(('ros.', 'are.app.', 'inspect_tasks.'))
-           and (name_of(path) != 'trial.rrd.recording' or find_spec('rerun') is not None)]
+           and (name_of(path) != 'trial.rrd' or find_spec('rerun') is not None)]
 """The extra ``rerun``, of 170 MB, need not be installed where tests run."""
 WITHOUT_ROS = f"""
 import importlib, sys

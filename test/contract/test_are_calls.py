@@ -28,7 +28,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.servers import AreSettings
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.app_link import AppLink, AppProcess
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial

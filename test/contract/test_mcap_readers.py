@@ -31,7 +31,7 @@ from rosbags.interfaces import Nodetype  # noqa: E402, I100
 from rosbags.rosbag2 import Reader  # noqa: E402, I100
 from rosbags.typesys import get_types_from_msg  # noqa: E402, I100
 from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: E402, I100
-from safety_scenarios.trial.mcap.definitions import interface, standard  # noqa: E402, I100
+from safety_scenarios.trial.mcap.reading import interface, standard  # noqa: E402, I100
 from safety_scenarios.trial.mcap.recording import McapWriter  # noqa: E402, I100
 
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'

@@ -19,8 +19,8 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, JOINTS
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.message import Command, Message
+from safety_scenarios.scenario.robot_drivers import simulated_robot
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
-from safety_scenarios.scenario.simulated_robot import simulated_robot
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.streams import Following
 from safety_scenarios.worlds.mujoco.world import World

@@ -20,9 +20,9 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.body import AgentsBody
-from safety_scenarios.scenario.measuring import Calibration
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import TrialRecord

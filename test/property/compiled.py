@@ -28,17 +28,16 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.blocks.agents import Agent, Expect, Pattern, Rule, Trigger
-from safety_scenarios.scenario.blocks.budget import MAX_MS
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Obligation
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.record.margins import Sample
+from safety_scenarios.scenario.verdict import MAX_MS
+from safety_scenarios.trial.margins import Sample
 from safety_scenarios.trial.rules.rules import replay
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Timeline, TrialRecord
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'
 _TYPE = 'std_msgs/msg/Float64'

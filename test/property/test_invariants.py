@@ -21,7 +21,7 @@ from safety_scenarios.judging.invariants.separation import Separation
 from safety_scenarios.judging.invariants.stop import Slow, Stop
 from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation as Terms
+from safety_scenarios.scenario.blocks.robot import Separation as Terms
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict

@@ -25,12 +25,12 @@ from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.judging.latency.network import clock_offset
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message, parse_path
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
+from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.record.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, are_text, command, driving, hazard, reacting, record
 import yaml

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.wire_fault import OF_TIME, WireFault
+from safety_scenarios.scenario.wire_fault import OF_TIME, WireFault
 from safety_scenarios.stimuli.wire import altered, Packet, schedule, timing, Way, Wire
 
 thorough = settings(deadline=None, max_examples=up_to(100), derandomize=True)

@@ -44,8 +44,8 @@ from safety_scenarios.ros.worlds.external.joint_drive import (
     JointDriveSettings,
 )
 from safety_scenarios.scenario.interfaces import RANGE_MAX, RANGE_MIN
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.scenario.world.footprint import box, disc, Footprint, gap
+from safety_scenarios.scenario.world import WorldSettings
+from safety_scenarios.scenario.world_body import box, disc, Footprint, gap
 from sensor_msgs.msg import JointState, LaserScan
 from simulation_interfaces import srv as standard
 from std_msgs.msg import Bool, Float64

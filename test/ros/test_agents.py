@@ -30,7 +30,7 @@ from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.blocks.agents import Agent, Tool, ToolResult
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import Envelope, MAX_ENVELOPE, read_envelope
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.timing import ClockRules, Measuring
 from safety_scenarios.trial.plan import plan
 from std_msgs.msg import String
 from unit.formats.files import load, plain

@@ -16,9 +16,9 @@ from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.ros.worlds.embedded.commanders import transform_of
 from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
 from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, ASK, Request, reset
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
-from safety_scenarios.worlds.mujoco.sensors.sensor import motion_message, ODOMETRY
+from safety_scenarios.worlds.mujoco.wires import motion_message, ODOMETRY
 from safety_scenarios.worlds.mujoco.world import World
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String

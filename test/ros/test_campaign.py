@@ -9,7 +9,7 @@ from statistics import median
 import pytest
 from ros.campaigns import BEDSIDE, brief, campaign, DRIVEN, QUICK, trials_in
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from unzipped import read_text
 

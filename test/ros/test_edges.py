@@ -38,7 +38,7 @@ from safety_scenarios.ros.parameters import (
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.controller import ControllerPlugin
-from safety_scenarios.scenario.documented_schema import described
+from safety_scenarios.scenario.fields import described
 from safety_scenarios.scenario.interfaces import command_message, read_answer
 from safety_scenarios.scenario.message import Command, Message
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
@@ -385,7 +385,7 @@ def test_the_real_launch_file_has_an_entry_point_for_launch():
 def test_the_envelope_of_a_prompt_is_json():
     from safety_scenarios.campaign.plugin_roles import StimulusContext
     from safety_scenarios.scenario.message import ChatMessage
-    from safety_scenarios.stimuli.message import Prompt
+    from safety_scenarios.stimuli.messages import Prompt
     stimulus = Prompt().at(0, 0, StimulusContext(
         't1', (ChatMessage(role='user', content='Hello'),), None))
     assert json.loads(to_ros(stimulus.message).data) == {

@@ -20,10 +20,10 @@ from safety_scenarios.scenario.event import Stamps
 from safety_scenarios.scenario.frames import frames_in, Place, TF
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
-from safety_scenarios.scenario.world.block import MountedFrame
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.scenario.world import MountedFrame
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from sensor_msgs.msg import LaserScan
 
 pytestmark = pytest.mark.dds

@@ -20,7 +20,7 @@ from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.relay.control import RelayControl
 from safety_scenarios.ros.spinning import ros_context, spinning
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.wire_fault import WireFault
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Empty
 

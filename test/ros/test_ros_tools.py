@@ -38,7 +38,7 @@ from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.topic_rules import read_overrides
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 from safety_scenarios.trial.links.controller_settings import plan_link
 import yaml
 

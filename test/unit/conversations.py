@@ -18,18 +18,17 @@ from safety_scenarios.scenario.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import ChatMessage, Command, Observation
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.scenario.verdict import LatencyBudget
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import Timeline, Trial, TrialRecord
 from unit.linked import linked
 from unit.records import chat, ns
 

@@ -4,7 +4,7 @@
 
 from pathlib import Path
 
-from safety_scenarios.trial.chain import Chain
+from safety_scenarios.trial.lines import Chain
 from unzipped import read_text, write_text
 
 

@@ -12,10 +12,8 @@ from typing import Any
 from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency import pairing
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import (
     AllClear,
@@ -28,13 +26,13 @@ from safety_scenarios.scenario.body import (
     Silence,
 )
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import ChatMessage, Message
 from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
 from safety_scenarios.scenario.scenario import Constraint, Scenario
-from safety_scenarios.scenario.verdict import LatencyClass
-from safety_scenarios.stimuli.message import Prompt
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.scenario.verdict import LatencyBudget, LatencyClass
+from safety_scenarios.stimuli.bodies import Person
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 TWIST = 'geometry_msgs/msg/Twist'

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.trial import RESPONSE
 from unit.records import twist

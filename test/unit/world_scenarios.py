@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 import math
 from typing import Any
 
-from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, record, stamps

@@ -22,12 +22,11 @@ from safety_scenarios.are.recordings import foreign_recording as are_foreign
 from safety_scenarios.are.scenarios.file_model import Completed
 from safety_scenarios.are.scenarios.reader import read_recording, Recording
 from safety_scenarios.errors import InputError, Problem, ScenarioError
-from safety_scenarios.formats.document import opening
-from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document import file_contents
+from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.judging.findings.harness import harness, WHOLE
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.result import failure_class, Finding, Latency, Outcome, TrialResult
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import LatencyBudget, Verdict
 
 _TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
 _VERDICT_KEYS = {'verdict', 'reason', 'findings', 'counts'}
@@ -289,6 +288,6 @@ def _texts(target: Path) -> Iterator[tuple[str, bytes | Problem]]:
         if name.lower().endswith(SUFFIXES))
     for path in paths:
         if path.name.lower().endswith('.jsonl'):
-            yield from opening.documents(str(path))
+            yield from file_contents.documents(str(path))
         else:
             yield str(path), raw_of(str(path))

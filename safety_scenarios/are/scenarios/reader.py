@@ -27,7 +27,7 @@ from safety_scenarios.are.scenarios.schedule import first_turn, ordered, schedul
 from safety_scenarios.are.scenarios.several_turns import Calling, Playing
 from safety_scenarios.are.scenarios.tools import has_tools
 from safety_scenarios.errors import Problem, ScenarioError
-from safety_scenarios.formats.document import opening
+from safety_scenarios.formats.document import file_contents
 from safety_scenarios.formats.document.json_document import (
     as_number,
     Fields,
@@ -231,7 +231,7 @@ def read_recording(path: str, raw: bytes) -> Recording:
     if document.problems:
         raise ScenarioError(reading.problems)
     data: Mapping[str, Any] = document.data if isinstance(document.data, Mapping) else {}
-    refusal = opening.ours(document.data) or recognises(document.data)
+    refusal = file_contents.ours(document.data) or recognises(document.data)
     if refusal is not None:
         raise ScenarioError([document.problem((), f'not a recording of ARE: {refusal}')])
     fields = Fields(document, reading)

@@ -13,9 +13,9 @@ from safety_scenarios.are.scenarios.schedule import Turn
 from safety_scenarios.errors import shortened
 from safety_scenarios.formats.document.json_document import Fields, Resolve
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.scenario.blocks.budget import MAX_MS
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.invariant import InvariantPlugin
+from safety_scenarios.scenario.verdict import MAX_MS
 
 _TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
 LOST = 'constraint, invariants, rubric and ros block of the scenario'

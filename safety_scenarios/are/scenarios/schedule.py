@@ -10,7 +10,7 @@ import re
 from safety_scenarios.are.scenarios.file_model import AreEvent, TO_AGENT, TO_USER
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats.document.json_document import Fields
-from safety_scenarios.scenario.blocks.budget import MAX_MS
+from safety_scenarios.scenario.verdict import MAX_MS
 
 CONDITION_UNSEEN = 'a condition on the state of an app cannot be seen from outside'
 _LOOK = re.compile(r'-CHECK_\d+$')

@@ -38,9 +38,9 @@ from safety_scenarios.scenario.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.scenario.blocks.budget import LatencyBudget, MAX_MS
 from safety_scenarios.scenario.blocks.nominal_calls import AppWorld
 from safety_scenarios.scenario.body import AgentsBody
+from safety_scenarios.scenario.verdict import LatencyBudget, MAX_MS
 
 
 class Playing(Building):

@@ -30,8 +30,7 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Outcome, RuleOutcome, Status, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ONSET, TrialRecord
+from safety_scenarios.trial.trial import ONSET, Timeline, TrialRecord
 
 NOT_LISTED = 'env_expansion'
 """In an event's id: ARE's mark of events that it added to a scenario; its judge skips them."""

@@ -16,8 +16,8 @@ from pydantic_core import to_json
 from safety_scenarios.errors import shortened
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.noun import Tree
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.storage import Tree
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 

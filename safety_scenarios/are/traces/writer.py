@@ -61,8 +61,7 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import Timeline, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
 """Name of the fault that a user makes who ends a trial."""

@@ -35,11 +35,10 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.errors import in_words, seen_on_one_line, SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
-from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.trial.chain import break_in
-from safety_scenarios.trial.gzip_lines import lines_in
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
+from safety_scenarios.trial.lines import break_in, lines_in
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import PlannedTrial
 

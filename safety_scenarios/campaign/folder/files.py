@@ -27,10 +27,9 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.chain import head_of
-from safety_scenarios.trial.gzip_lines import compressed
 from safety_scenarios.trial.identity import digest, Identity
 from safety_scenarios.trial.journal import Journal, SUFFIX, UNFINISHED
+from safety_scenarios.trial.lines import compressed, head_of
 from safety_scenarios.trial.session import Observer, TraceContext
 from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 

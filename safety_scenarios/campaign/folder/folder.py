@@ -33,13 +33,13 @@ from safety_scenarios.campaign.folder.files import (
 )
 from safety_scenarios.campaign.shards import part_of
 from safety_scenarios.errors import counted, in_words, SettingsError, TraceError
-from safety_scenarios.formats.portable_names import without_places
+from safety_scenarios.formats.scenario_files import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import EventSink
-from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import CampaignSummary

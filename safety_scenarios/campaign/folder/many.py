@@ -29,10 +29,10 @@ from safety_scenarios.campaign.folder.folder import (
     TRIALS,
 )
 from safety_scenarios.errors import in_words, Problem, SafetyScenariosError, seen, SettingsError
-from safety_scenarios.formats.document.opening import raw_of
+from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.summary import CampaignSummary
 

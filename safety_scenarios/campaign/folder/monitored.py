@@ -23,10 +23,10 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.sliding_window import LABEL, spec, watched_trial
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, MonitorSettings, RunSettings
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.trial import TrialRecord
 

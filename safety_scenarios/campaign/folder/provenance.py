@@ -14,16 +14,16 @@ import platform
 import subprocess
 from typing import Any
 
-from safety_scenarios.formats.document.opening import file_of
-from safety_scenarios.formats.portable_names import portable, portable_name
+from safety_scenarios.formats.document.file_contents import file_of
 from safety_scenarios.formats.profile_file import sources_of
+from safety_scenarios.formats.scenario_files import portable, portable_name
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
-from safety_scenarios.stimuli.recorded import Recorded
+from safety_scenarios.stimuli.messages import Recorded
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.link_plan import ControllerPlan
-from safety_scenarios.trial.links.controller_facts import is_policy, source_of
+from safety_scenarios.trial.link import ControllerPlan
+from safety_scenarios.trial.parameters import is_policy, source_of
 from safety_scenarios.trial.trial import PlannedTrial
 
 _GIT_S = 5.0

@@ -24,7 +24,7 @@ from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SIGNATURE, STATEMENT
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.json_text import read_json
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import digest
 
 NAMESPACE = 'safety_scenarios'

@@ -29,7 +29,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.plan import varied
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 
 MAX_LINE = 16_000_000
 """Bytes of one line."""

@@ -67,9 +67,8 @@ from safety_scenarios.judging.findings.observation import COULD_BE_RUN, RECORD_K
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.chain import without_chain
-from safety_scenarios.trial.gzip_lines import read_gzip
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.lines import read_gzip, without_chain
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import varied
 from safety_scenarios.trial.run import INTERRUPTED

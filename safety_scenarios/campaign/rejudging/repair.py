@@ -33,9 +33,8 @@ from safety_scenarios.judging.evaluate import evaluate, record_lost
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import JudgedBy
-from safety_scenarios.trial.chain import break_in
-from safety_scenarios.trial.gzip_lines import lines_in, read_gzip
 from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED, unfinished
+from safety_scenarios.trial.lines import break_in, lines_in, read_gzip
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import TraceContext
 from safety_scenarios.trial.trial import Trial, TrialRecord

@@ -17,14 +17,14 @@ from safety_scenarios.campaign.folder.provenance import provenance, versions
 from safety_scenarios.campaign.rejudging.repair import killed
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.errors import counted, did_you_mean, InputError, SettingsError
-from safety_scenarios.formats.portable_names import portable, portable_name
+from safety_scenarios.formats.scenario_files import portable, portable_name
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.journal import planned_entries, read_journal, unfinished
 from safety_scenarios.trial.on_robot import on_robot

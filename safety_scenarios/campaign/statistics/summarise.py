@@ -30,9 +30,8 @@ from safety_scenarios.campaign.statistics.quantiles import (
 )
 from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
 from safety_scenarios.campaign.statistics.world_statistics import of_campaign, of_scenario
-from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.result import (
     BUSY_HOST,
     CONFIRMED,
@@ -42,6 +41,7 @@ from safety_scenarios.scenario.result import (
     TrialResult,
 )
 from safety_scenarios.scenario.settings import Law
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.scenario.verdict import Estimate, LatencyClass, Verdict
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.summary import (

@@ -21,8 +21,7 @@ from safety_scenarios.campaign.statistics.paired import (
 from safety_scenarios.campaign.statistics.proportions import clustered, distinct, no_narrower
 from safety_scenarios.campaign.statistics.quantiles import quantile
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.verdict import Estimate, Verdict
-from safety_scenarios.scenario.world.figures import QUADRANTS, WorldFigures
+from safety_scenarios.scenario.verdict import Estimate, QUADRANTS, Verdict, WorldFigures
 from safety_scenarios.trial.summary import CampaignWorld, ScenarioWorld, WorldComparison
 
 _Figure = Callable[[WorldFigures], float | None]

@@ -16,10 +16,10 @@ import numpy
 from safety_scenarios.campaign.training.samples import Samples, Teacher
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.frames import LAYOUTS
 from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, ScanShape
 from safety_scenarios.scenario.message import Message, Observation, Reading
 from safety_scenarios.scenario.settings import ControllerContext
-from safety_scenarios.scenario.world.scanner import LAYOUTS
 
 Chance = numpy.random.Generator
 

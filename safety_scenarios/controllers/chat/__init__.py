@@ -4,7 +4,7 @@
 """
 Driving by a chat model: observation to text, request, reply to action, and their timing.
 
-``situation`` describes and compares observations, ``request`` sends one request, ``reply`` and
-``utterances`` read what came back, ``questions`` decides which requests run, ``event_loop`` runs
-them, ``figures`` sums up. Nothing here knows a robot or a scenario.
+``situation`` describes and compares observations, ``request`` sends one request, ``reply`` reads
+what came back, ``questions`` decides which requests run, ``figures`` sums up. Nothing here knows a
+robot or a scenario.
 """

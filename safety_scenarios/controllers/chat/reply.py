@@ -11,9 +11,9 @@ from typing import Any
 
 from safety_scenarios.controllers.server_replies import without_keys
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.scenario.companion_files import DrivingPrompt
 from safety_scenarios.scenario.conversation import MAX_TEXT
-from safety_scenarios.scenario.driving_prompt import DrivingPrompt
-from safety_scenarios.scenario.json_text import read_json
+from safety_scenarios.scenario.untrusted_text import read_json
 
 MOST_CALLS = 50
 """In one reply; more is a model that has lost its way."""

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from safety_scenarios.controllers.rule_based import free_path
-from safety_scenarios.scenario.driving_prompt import Description
+from safety_scenarios.scenario.companion_files import Description
 from safety_scenarios.scenario.message import Message, Observation, Reading
 
 _MATERIAL_SHARE = 0.25

@@ -15,11 +15,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from safety_scenarios.errors import InputError
-from safety_scenarios.formats.document.noun_file import read_noun
-from safety_scenarios.scenario.documented_schema import Explained
+from safety_scenarios.formats.document.file_contents import read_noun
+from safety_scenarios.scenario.fields import Explained
 from safety_scenarios.scenario.interfaces import INPUTS
 from safety_scenarios.scenario.message import parse_path
-from safety_scenarios.scenario.message_fields import refuse_unknown_number
+from safety_scenarios.scenario.message_types import refuse_unknown_number
 from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
 
 ROLE_TYPES: Mapping[str, str] = {

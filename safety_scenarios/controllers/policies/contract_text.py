@@ -16,7 +16,7 @@ import re
 
 from safety_scenarios.controllers.policies.contract import DTYPES, ROLE_TYPES
 from safety_scenarios.controllers.policies.model import Tensor
-from safety_scenarios.formats.document.noun_file import BLANK
+from safety_scenarios.formats.document.file_contents import BLANK
 import yaml
 
 Shape = tuple[int | None, ...]

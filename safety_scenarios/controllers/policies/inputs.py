@@ -16,7 +16,7 @@ from safety_scenarios.controllers.rule_based import mounted_at
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.frames import Place
 from safety_scenarios.scenario.message import Message, Observation, Reading
-from safety_scenarios.scenario.message_fields import IMAGE_CHANNELS
+from safety_scenarios.scenario.message_types import IMAGE_CHANNELS
 
 Array = NDArray[Any]
 _BLIND_SHARE = 0.5

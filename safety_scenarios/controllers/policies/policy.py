@@ -20,8 +20,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.controllers.policies.actions import PolicyActions
-from safety_scenarios.controllers.policies.chunks import Action, ActionChunks, ChunkRules
+from safety_scenarios.controllers.policies.actions import (
+    Action,
+    ActionChunks,
+    ChunkRules,
+    PolicyActions,
+)
 from safety_scenarios.controllers.policies.compatibility import (
     chunk_length,
     first_states,
@@ -35,14 +39,15 @@ from safety_scenarios.controllers.policies.contract import (
     PolicyContract,
 )
 from safety_scenarios.controllers.policies.inputs import PolicyInputs
-from safety_scenarios.controllers.policies.memory import Asked, PolicyMemory
 from safety_scenarios.controllers.policies.model import (
+    Asked,
     Inference,
     InferenceError,
     ModelOptions,
+    ObservationStream,
+    PolicyMemory,
     PolicyModel,
 )
-from safety_scenarios.controllers.policies.streaming import ObservationStream
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.controller import ControllerPlugin

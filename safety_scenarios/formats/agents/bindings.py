@@ -15,13 +15,13 @@ from pydantic import (
     model_validator,
 )
 from safety_scenarios.scenario.blocks.agents import MOST_EXACT, Operator
-from safety_scenarios.scenario.blocks.budget import LatencyBudget, Milliseconds
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.blocks.traceability import Labels
 from safety_scenarios.scenario.blocks.vary import ascending
 from safety_scenarios.scenario.noun import Noun, TopicName
-from safety_scenarios.scenario.pattern import compile_pattern, MAX_PATTERN
+from safety_scenarios.scenario.untrusted_text import compile_pattern, MAX_PATTERN
+from safety_scenarios.scenario.verdict import LatencyBudget, Milliseconds
 
 MAX_MS = 86_400_000.0
 """One day."""

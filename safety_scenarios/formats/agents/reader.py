@@ -23,10 +23,10 @@ from pydantic import ValidationError
 from safety_scenarios.formats.agents import grammar
 from safety_scenarios.formats.agents.bindings import Bindings, MAX_MS
 from safety_scenarios.formats.agents.cursor import GrammarError, MAX_RULE_TEXT
-from safety_scenarios.formats.agents.duties import check_duties
 from safety_scenarios.formats.agents.file import (
     AgentFile,
     check,
+    check_duties,
     MAX_AGENTS,
     MAX_GOALS,
     MAX_RULES,
@@ -39,16 +39,16 @@ from safety_scenarios.formats.agents.participants import Participants
 from safety_scenarios.formats.agents.rules import Rules
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET, NAMES
 from safety_scenarios.formats.agents.topics import read_sidecar, Topics
+from safety_scenarios.formats.document.file_contents import BLANK
 from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
-from safety_scenarios.formats.document.noun_file import BLANK
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
 from safety_scenarios.scenario.blocks.traceability import domain_of
 from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.body import AgentsBody, system_text
 from safety_scenarios.scenario.conversation import MAX_TEXT
-from safety_scenarios.scenario.documented_schema import Explained
+from safety_scenarios.scenario.fields import Explained
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint, Origin, Scenario
 

@@ -27,7 +27,7 @@ from safety_scenarios.scenario.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.verdict import LatencyBudget
 
 DEFAULT_BUDGET = LatencyBudget(target_ms=500.0, acceptable_ms=1000.0, critical_ms=2000.0)
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_args, get_origin, Union
 from pydantic import BaseModel
 from safety_scenarios.errors import did_you_mean, shortened
 from safety_scenarios.formats.document.positions import Path
-from safety_scenarios.scenario.documented_schema import explanations
+from safety_scenarios.scenario.fields import explanations
 
 _TYPES = {
     'float_type': 'a number', 'float_parsing': 'a number', 'int_type': 'a whole number',

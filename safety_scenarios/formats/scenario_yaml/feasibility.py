@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import did_you_mean, InputError, Problem
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import Document, Path
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario

@@ -26,11 +26,9 @@ from safety_scenarios.formats._turns import broken, by_turns, find_turns
 from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document, dotted, Path
-from safety_scenarios.formats.scenario_yaml.bags import Bags
-from safety_scenarios.formats.scenario_yaml.block_checks import IN_MONITORS, is_monitor
+from safety_scenarios.formats.scenario_yaml.blocks import Bags, IN_MONITORS, is_monitor
 from safety_scenarios.formats.scenario_yaml.feasibility import misdrawn
 from safety_scenarios.formats.scenario_yaml.references import dangling
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.traceability import expected_in, FIELDS, is_foreign
 from safety_scenarios.scenario.body import AnyBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.driver import DriverPlugin
@@ -38,6 +36,7 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Constraint, DOMAINS, Origin, Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.scenario.verdict import LatencyBudget
 
 TOLD_BY_ROS = ('messages', 'constraint', 'expected_action')
 """Keys of the chat and of its rating, which the topics and checks under ``ros`` stand for."""

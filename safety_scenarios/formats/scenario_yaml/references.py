@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import dotted, Path
-from safety_scenarios.formats.scenario_yaml.block_checks import (
+from safety_scenarios.formats.scenario_yaml.blocks import (
     camera_topics,
     is_monitor,
     marked,

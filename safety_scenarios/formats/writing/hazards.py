@@ -28,8 +28,7 @@ from safety_scenarios.formats.writing.template import (
     standing,
     Template,
 )
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
 
 _LEGS_M = 0.25
 """Radius of a person in a scan."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import math
 import re
 
-from safety_scenarios.formats.document.noun_file import BLANK
+from safety_scenarios.formats.document.file_contents import BLANK
 from safety_scenarios.formats.writing.template import number
 from safety_scenarios.formats.writing.urdf import Point, read_urdf, UrdfFacts
-from safety_scenarios.scenario.world.block import BASE
+from safety_scenarios.scenario.world import BASE
 
 _WITH_FRAMES = ('scan', 'wrench', 'human_pose')
 

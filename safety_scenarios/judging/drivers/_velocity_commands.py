@@ -16,7 +16,7 @@ from safety_scenarios.scenario.driver import BASE_AXES, Commanded, Execution, Fo
 from safety_scenarios.scenario.interfaces import stamp_of
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.trial.record.executed_commands import read
+from safety_scenarios.trial.executed_commands import read
 
 Vector = NDArray[numpy.float64]
 TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'

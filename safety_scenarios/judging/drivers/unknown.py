@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from safety_scenarios.scenario.driver import Commanded, DriverPlugin, Execution, Start
-from safety_scenarios.scenario.driving import nothing
+from safety_scenarios.scenario.robot_drivers import nothing
 
 
 class Unknown(DriverPlugin):

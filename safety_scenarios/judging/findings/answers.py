@@ -17,8 +17,8 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.result import Finding, Note, Outcome
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.wording.hearing import unknown_word
 from safety_scenarios.scenario.wording.reading import comparable, read, without_reasoning
-from safety_scenarios.scenario.wording.understood import unknown_word
 from safety_scenarios.trial.rules.matching import spoken_words, unknown_beside
 from safety_scenarios.trial.trial import TrialRecord
 

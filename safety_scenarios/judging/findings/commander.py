@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from safety_scenarios.judging.findings.stall_findings import is_certain, never_reacted_ns
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import interleaved
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.event import Event, OTHER_COMMANDER, STALL_BEGAN
 from safety_scenarios.scenario.result import Finding
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import LimitName, Verdict
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.trial import TrialRecord
 

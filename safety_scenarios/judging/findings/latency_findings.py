@@ -22,7 +22,6 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
 from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE
 from safety_scenarios.scenario.blocks.agents import Rule
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody, Confirmation
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import (
@@ -34,7 +33,7 @@ from safety_scenarios.scenario.result import (
     Outcome,
 )
 from safety_scenarios.scenario.rounding import apart
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.scenario.verdict import LatencyClass, LimitName, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, END, PROMPT
 
 _PAUSE_NS, _PAUSE_PERIODS = 250_000_000, 5

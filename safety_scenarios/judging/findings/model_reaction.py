@@ -18,15 +18,12 @@ import re
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.split import Decisions, latest_used, observations
-from safety_scenarios.scenario.blocks.budget import LimitName
-from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import DECISIONS
 from safety_scenarios.scenario.result import Finding, Outcome
 from safety_scenarios.scenario.settings import Subject
-from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.timing import NO_ANSWER_YET, NOT_SENT, note_of
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.stimulus import BodyIntent, StimulusContext
+from safety_scenarios.scenario.timing import DECISIONS, NO_ANSWER_YET, NOT_SENT, note_of
+from safety_scenarios.scenario.verdict import LimitName, Verdict
 from safety_scenarios.trial.trial import TrialRecord
 
 CHECK = 'the model itself decided'

@@ -31,13 +31,13 @@ from safety_scenarios.scenario.blocks.agents import Pattern, Rule
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.message_types import fastest_in
 from safety_scenarios.scenario.result import Finding, Latency, Outcome
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.motion_interfaces import fastest_in
-from safety_scenarios.trial.record.margins import margins
+from safety_scenarios.trial.margins import margins
 from safety_scenarios.trial.rules.story import FindBraking
 from safety_scenarios.trial.trial import NOMINAL, ONSET
 

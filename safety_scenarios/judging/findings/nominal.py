@@ -30,7 +30,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding, Outcome, Status
 from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.rules.matching import spoken_words
 from safety_scenarios.trial.streams import agreed_ns, ended_by, goals
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET

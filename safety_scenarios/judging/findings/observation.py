@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.errors import counted, described, InterlockError
-from safety_scenarios.formats.portable_names import without_places
+from safety_scenarios.formats.scenario_files import without_places
 from safety_scenarios.judging.findings.clock_findings import CLOCK_ERROR
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -18,7 +18,7 @@ from safety_scenarios.scenario.driver import Execution
 from safety_scenarios.scenario.event import OTHER_COMMANDER
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Note, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.record.executed_commands import driver_of
+from safety_scenarios.trial.executed_commands import driver_of
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.trial import ALL_CLEAR, END, ONSET
 from safety_scenarios.trial.world_truth import Entity, UNSEEN

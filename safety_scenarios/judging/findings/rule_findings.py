@@ -8,7 +8,6 @@ from functools import partial
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.agents import Rule
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.result import (
     Finding,
@@ -18,8 +17,8 @@ from safety_scenarios.scenario.result import (
     RuleOutcome,
     Status,
 )
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.rules.outcomes import counts
+from safety_scenarios.scenario.verdict import LimitName, Verdict
+from safety_scenarios.trial.rules.demanded import counts
 from safety_scenarios.trial.trial import TrialRecord
 
 

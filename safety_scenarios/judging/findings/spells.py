@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from safety_scenarios.judging.findings.clock_findings import PAUSE_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import Requirement, RobotBody
-from safety_scenarios.trial.record.margins import Sample
+from safety_scenarios.trial.margins import Sample
 
 _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""

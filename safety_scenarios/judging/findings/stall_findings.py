@@ -23,11 +23,10 @@ from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stalls import EVALUATOR, Stall
 from safety_scenarios.judging.latency.stream import period_ns
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
 from safety_scenarios.scenario.result import CONFIRMED, Finding, Latency, Note, Outcome, Status
 from safety_scenarios.scenario.settings import EXTERNAL
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.scenario.verdict import LatencyClass, LimitName, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 CHECK = 'every process could run'

@@ -14,10 +14,10 @@ from safety_scenarios.judging.motion.standstill import demanded
 from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, LISTENS
+from safety_scenarios.scenario.message_types import motion_in
 from safety_scenarios.scenario.result import Finding, Note
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.motion_interfaces import motion_in
-from safety_scenarios.trial.record.executed_commands import driver_of
+from safety_scenarios.trial.executed_commands import driver_of
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 ELSEWHERE = 'motion is commanded on declared topics only'

@@ -10,11 +10,10 @@ from typing import ClassVar, Literal
 import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.result import Finding
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import LimitName, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 

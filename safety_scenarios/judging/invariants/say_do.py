@@ -11,13 +11,13 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin
-from safety_scenarios.scenario.pattern import (
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.untrusted_text import (
     compile_pattern,
     MAX_PATTERN,
     place_of,
     readable_pattern,
 )
-from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
 from safety_scenarios.scenario.wording.reading import read, without_reasoning

@@ -15,7 +15,7 @@ from pydantic import Field
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.required import speeds_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.separation import Separation as Terms
+from safety_scenarios.scenario.blocks.robot import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import held_within
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding

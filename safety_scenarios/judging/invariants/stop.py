@@ -12,15 +12,14 @@ import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
-from safety_scenarios.scenario.blocks.budget import LimitName
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.noun import TopicName
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.rounding import apart
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.scenario.verdict import LimitName, Verdict
+from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 _FASTER = 1.5

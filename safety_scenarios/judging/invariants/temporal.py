@@ -12,11 +12,10 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.scenario.blocks.budget import Milliseconds
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import Milliseconds, Verdict
 from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk
 from safety_scenarios.temporal_logic.offline import (
     decide,

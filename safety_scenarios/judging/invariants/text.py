@@ -20,13 +20,13 @@ from safety_scenarios.judging.words_of_rules import described, opinions, questio
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin, Judgement, Question
-from safety_scenarios.scenario.pattern import (
+from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.untrusted_text import (
     compile_pattern,
     MAX_PATTERN,
     place_of,
     readable_pattern,
 )
-from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.hearing import Find, hear, Heard
 from safety_scenarios.scenario.wording.reading import (

@@ -21,12 +21,11 @@ from statistics import median
 
 from safety_scenarios.judging.latency.decisions import Decisions
 from safety_scenarios.judging.latency.stream import WakeUps
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Method, REAL, SPLIT_BOUND_NS
 from safety_scenarios.scenario.result import Elapsed, Split
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.scenario.timing import Method, REAL, SPLIT_BOUND_NS
+from safety_scenarios.scenario.verdict import LatencyBudget
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 
 _STEP_NS = 1_000_000
 """Two clocks of one host drift apart by less in a trial; more is a step."""

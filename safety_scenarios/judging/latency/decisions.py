@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ENDED, HELD, THOUGHT, TURN
+from safety_scenarios.scenario.timing import ENDED, HELD, THOUGHT, TURN
 from safety_scenarios.trial.trial import TrialRecord
 
 

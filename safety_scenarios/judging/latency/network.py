@@ -15,9 +15,8 @@ from typing import Literal
 
 from safety_scenarios.judging.latency.clocks import Clocks, Instant
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockOffset, Measuring, Method, PROBE
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.scenario.timing import ClockOffset, Measuring, Method, PROBE
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from safety_scenarios.judging.motion.path import stands_from
 from safety_scenarios.judging.motion.required import speeds_of
 from safety_scenarios.judging.motion.simulated_motion import rest
 from safety_scenarios.judging.motion.track import is_of_robot, Track
-from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.signal import held_within, in_force
 from safety_scenarios.scenario.body import Condition, Confirmation, Reaction
 from safety_scenarios.scenario.event import Event

@@ -17,9 +17,9 @@ from safety_scenarios.judging.latency.clocks import Clocks, Instant
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.track import is_of_robot, Track
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.reaction_parts import LABELS, Part, ReactionParts
 from safety_scenarios.scenario.result import Elapsed, StopPath
 from safety_scenarios.scenario.timing import NOT_SENT, read_timing, TIMES, Timing
+from safety_scenarios.scenario.verdict import LABELS, Part, ReactionParts
 from safety_scenarios.trial.trial import TrialRecord
 
 _ARRIVES_NS = 5_000_000

@@ -15,7 +15,7 @@ from statistics import median
 
 from safety_scenarios.judging.latency.decisions import Decisions
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST
-from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.trial import TrialRecord
 
 EVALUATOR = 'evaluator'

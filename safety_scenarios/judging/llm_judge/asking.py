@@ -24,9 +24,9 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
 from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
-from safety_scenarios.scenario.json_text import read_json
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import JudgeServer
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.trial import TrialRecord
 
 try:

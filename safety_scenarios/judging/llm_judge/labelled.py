@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import Problem, refused, SettingsError
-from safety_scenarios.formats.document.opening import bytes_of
+from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.scenario.invariant import Cost, Judgement, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.verdict import Estimate

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safety_scenarios.judging.motion.track import Floats, is_of_robot, Track
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.record.margins import MarginSeries
+from safety_scenarios.trial.margins import MarginSeries
 
 _PERIODS, _LONGEST_GRACE_S = 1.25, 0.2
 """A command is held until the next, so that a ramp in steps lags by one period, and its jitter."""

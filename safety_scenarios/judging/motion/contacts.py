@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from safety_scenarios.judging.motion.track import Track
 from safety_scenarios.scenario.blocks.robot import FOOTPRINT, RobotModel
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, Timeline
 from safety_scenarios.trial.world_truth import Entity, Floats, LONGEST_GAP_NS, Times, World
 
 STANDS = 0.01

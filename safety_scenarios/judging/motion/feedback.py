@@ -13,8 +13,7 @@ from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.track import Floats, numbers, speeds_along, Track
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import NOMINAL, ONSET
+from safety_scenarios.trial.trial import NOMINAL, ONSET, Timeline
 
 LEAST, MOST = 0.75, 1.33
 """Shares of the commanded motion between which a robot does as commanded."""

@@ -23,8 +23,8 @@ from safety_scenarios.judging.motion.standstill import demanded, series_of, Stan
 from safety_scenarios.judging.motion.track import Track, tracks_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
-from safety_scenarios.trial.record.margins import MarginSeries
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.margins import MarginSeries
+from safety_scenarios.trial.trial import Timeline
 from safety_scenarios.trial.world_truth import all_told, told_distances, World
 
 _MS = 1_000_000

@@ -15,7 +15,7 @@ from safety_scenarios.judging.motion.track import Floats, Track
 from safety_scenarios.scenario.blocks.signal import Held, Limit
 from safety_scenarios.scenario.body import Requirement, RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.record.margins import MarginSeries
+from safety_scenarios.trial.margins import MarginSeries
 
 _MOVING_SHARE = 0.5
 """A driver that is declared may limit and ramp: so much of what is required it must execute."""

@@ -15,7 +15,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.driver import Execution
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.record.executed_commands import (
+from safety_scenarios.trial.executed_commands import (
     Column,
     commanded,
     counts_when_sent,
@@ -26,7 +26,7 @@ from safety_scenarios.trial.record.executed_commands import (
     Rows,
     unexecuted,
 )
-from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.trial import TrialRecord
 
 _PERIODIC = 3

@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 from safety_scenarios.judging.motion.contacts import MOVES, STANDS, touched, WorldContacts
 from safety_scenarios.judging.motion.feedback import BEFORE_NS, Following, following
 from safety_scenarios.judging.motion.track import Floats, numbers, Track
-from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import NOMINAL, ONSET
+from safety_scenarios.trial.trial import NOMINAL, ONSET, Timeline
 from safety_scenarios.trial.world_truth import Entity, LONGEST_GAP_NS, ROBOT, Times, World
 
 SOURCE = 'according to the simulator'

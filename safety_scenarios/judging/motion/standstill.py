@@ -14,7 +14,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.trial.record.margins import MarginSeries
+from safety_scenarios.trial.margins import MarginSeries
 
 _SPEEDS = ('m/s', 'rad/s')
 _NOISY = 6.0

@@ -19,7 +19,7 @@ from safety_scenarios.scenario.driver import BASE_AXES, Execution, JOINTS
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import AxisSignals, kind_of
-from safety_scenarios.trial.record.executed_commands import driver_of
+from safety_scenarios.trial.executed_commands import driver_of
 from safety_scenarios.trial.world_truth import Clock
 
 _SAME = 1e-3

@@ -9,9 +9,8 @@ import json
 from typing import Literal
 
 from safety_scenarios.campaign.statistics.reactions import confirmed_class
-from safety_scenarios.scenario.reaction_parts import LABELS, Part
 from safety_scenarios.scenario.result import Elapsed, Finding, Obligation, RuleOutcome, TrialResult
-from safety_scenarios.scenario.verdict import LatencyClass
+from safety_scenarios.scenario.verdict import LABELS, LatencyClass, Part
 
 Cell = str | int | float | bool | None
 Type = Literal['text', 'int', 'float', 'bool']

@@ -22,7 +22,7 @@ from safety_scenarios.reports.outputs.columns import Campaign, Cell, Table, TABL
 from safety_scenarios.reports.outputs.inspect_log import log_name, log_text
 from safety_scenarios.reports.outputs.release import Review, review_of, REVIEWS
 from safety_scenarios.reports.outputs.rows import csv_lines, dictionary, rows_of
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.verdict import LatencyBudget
 from safety_scenarios.trial.journal import read_journal
 
 Format = Literal['csv', 'parquet', 'svg', 'png', 'evidence', 'lerobot', 'inspect', 'sarif',

@@ -70,9 +70,9 @@ from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.studies.conditions.failures import conditions_of, ScenarioConditions
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.studies.side_by_side import side_by_side
-from safety_scenarios.trial.gzip_lines import compressed, read_gzip
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.journal import read_journal, read_plan
+from safety_scenarios.trial.lines import compressed, read_gzip
 from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord

@@ -13,8 +13,8 @@ from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.page.source import ends, interval, NONE, Source
 from safety_scenarios.reports.traceability import rows_of, UNNAMED
 from safety_scenarios.scenario.blocks.traceability import expected_in
-from safety_scenarios.scenario.measuring import METHODS
 from safety_scenarios.scenario.rounding import percent_up, up
+from safety_scenarios.scenario.timing import METHODS
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.summary import Preflight, ScenarioSummary
 

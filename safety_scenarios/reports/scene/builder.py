@@ -16,15 +16,13 @@ import math
 
 from safety_scenarios.reports.scene.scene import Body, Frame, Kind, Phase, Robot
 from safety_scenarios.scenario.body import RobotBody, ScenarioBody
-from safety_scenarios.scenario.body_intent import BodyIntent
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.body import Body as DescribedBody
-from safety_scenarios.scenario.world.footprint import beside, box, disc, Footprint, gap, Placed
+from safety_scenarios.scenario.stimulus import BodyIntent, read_intent, StimulusContext
+from safety_scenarios.scenario.world import WorldBlock
+from safety_scenarios.scenario.world_body import beside, box, disc, Footprint, gap, Placed
+from safety_scenarios.scenario.world_body import Body as DescribedBody
 from safety_scenarios.trial.trial import ALL_CLEAR, ONSET, Trial
 from safety_scenarios.trial.world_truth import DISTANCE, GAP, OTHER_ROBOT, PERSON, ROBOT
 

@@ -32,9 +32,8 @@ from safety_scenarios.reports.scene.scene import (
 )
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.world.footprint import box
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, TrialRecord
+from safety_scenarios.scenario.world_body import box
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, Timeline, TrialRecord
 from safety_scenarios.trial.world_truth import ROBOT
 
 _STEP_NS = 20_000_000

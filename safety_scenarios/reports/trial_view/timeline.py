@@ -15,11 +15,10 @@ from safety_scenarios.reports.trial_view.display import changes, fewer, on_one_l
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.scenario.reaction_parts import AFTER
 from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, PROMPT, TrialRecord
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.scenario.verdict import AFTER
+from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, PROMPT, Timeline, TrialRecord
 
 _ENTRIES, _LONGEST, _ALL = 60, 1200, 6000
 """At most so many entries, characters of one, and characters of all."""

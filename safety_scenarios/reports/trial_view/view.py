@@ -35,8 +35,7 @@ from safety_scenarios.reports.trial_view.timeline import (
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, TrialRecord
+from safety_scenarios.trial.trial import ALL_CLEAR, Timeline, TrialRecord
 
 _FINDINGS, _SENTENCE, _NAME = 60, 600, 120
 _DRAWN, _NOTES = 12, 20

@@ -20,8 +20,7 @@ from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.intent import Intent
-from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.scenario.stimulus import Intent, Stimulus
 from safety_scenarios.trial.link import ForwardingLink, Gate, leave_at_once, Link
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial

@@ -45,8 +45,7 @@ from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.measuring_node import OWN
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import Link, LinkPlan
 from std_srvs.srv import SetBool, Trigger
 
 _LIVE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

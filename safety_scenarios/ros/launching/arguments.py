@@ -4,7 +4,7 @@
 """
 What the launch files declare and accept, without importing launch.
 
-Each has the short names of ``scenario.dotted_names`` that make sense there, ``profile`` and
+Each has the short names of ``scenario.fields`` that make sense there, ``profile`` and
 ``set``. What is not given is not passed on, so that the profile and the defaults decide.
 """
 
@@ -20,8 +20,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import did_you_mean, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
-from safety_scenarios.scenario.documented_schema import described
-from safety_scenarios.scenario.dotted_names import (
+from safety_scenarios.scenario.fields import (
+    described,
     from_text,
     kind_of_group,
     names_of,

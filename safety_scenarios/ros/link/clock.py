@@ -20,7 +20,7 @@ from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, wi
 from safety_scenarios.ros.link.simulated_time import SimulatedTime
 from safety_scenarios.ros.middleware import is_fast_dds, keeps_to_host
 from safety_scenarios.ros.spinning import Spin, spinning
-from safety_scenarios.scenario.measuring import ANSWER, ClockOffset, PROBE, PROBE_TYPE
+from safety_scenarios.scenario.timing import ANSWER, ClockOffset, PROBE, PROBE_TYPE
 
 _STALL_NS = 1_000_000_000
 """A /clock that is silent for a second, in real time, has stopped."""

@@ -19,7 +19,7 @@ import numpy
 from rclpy.serialization import deserialize_message, serialize_message
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.storage import Key, Shape, shape_of
+from safety_scenarios.scenario.noun import Key, Shape, shape_of
 from safety_scenarios.trial.mcap.cdr import Codec, Field, UnfitError
 
 _NAME = re.compile(r'([A-Za-z]\w*)/msg/([A-Za-z]\w*)')

@@ -20,7 +20,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.frames import frames_in, frames_message, STATIC, TF
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.block import BASE, MountedFrame
+from safety_scenarios.scenario.world import BASE, MountedFrame
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 

@@ -37,7 +37,7 @@ from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
 from safety_scenarios.scenario.topic_rules import DRAWN, LIVE, MERGED, PASSING
-from safety_scenarios.scenario.world.block import BASE
+from safety_scenarios.scenario.world import BASE
 from safety_scenarios.trial.drawing import (
     Beams,
     distance,

@@ -35,7 +35,7 @@ from safety_scenarios.scenario.conversation import (
     wait_of,
 )
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import TRIAL
+from safety_scenarios.scenario.timing import TRIAL
 from safety_scenarios.trial.link import Gate, leave_at_once
 from std_msgs.msg import String
 

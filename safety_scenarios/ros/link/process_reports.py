@@ -12,8 +12,7 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Arrival, with_info
 from safety_scenarios.ros.link.stall_reports import stall_event, StallListener
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import DECISIONS
-from safety_scenarios.scenario.timing import NOT_SENT, read_report, Timing
+from safety_scenarios.scenario.timing import DECISIONS, NOT_SENT, read_report, Timing
 from std_msgs.msg import String
 
 REPORTS = ('stall', 'timing')

@@ -8,7 +8,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from safety_scenarios.ros.link.convert import interface_class
-from safety_scenarios.scenario.measuring import PROBE, PROBE_TYPE
+from safety_scenarios.scenario.timing import PROBE, PROBE_TYPE
 
 _EACH_NS = 50_000_000
 """As often as a sensor at 20 Hz sends."""

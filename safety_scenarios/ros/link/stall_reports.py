@@ -14,7 +14,7 @@ from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NOD
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.inbox import Arrival, Inbox
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST, Stamps
-from safety_scenarios.scenario.measuring import STALLS
+from safety_scenarios.scenario.timing import STALLS
 from safety_scenarios.trial.process_witness import Gap, ProcessWitness, read_report, Report
 from std_msgs.msg import String
 

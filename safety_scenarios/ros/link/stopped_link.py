@@ -13,11 +13,9 @@ import threading
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import Stimulus
-from safety_scenarios.trial.link import ForwardingLink, Link
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.scenario.stimulus import Intent, Stimulus
+from safety_scenarios.trial.link import ForwardingLink, Link, LinkPlan
 from safety_scenarios.trial.session import Connect, Session
 from safety_scenarios.trial.trial import Trial
 

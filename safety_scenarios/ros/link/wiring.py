@@ -30,7 +30,8 @@ from safety_scenarios.ros.link.graph import Graph, of_node
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.event import LISTENS
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.message_types import is_lasting, may_change, may_command, may_move
+from safety_scenarios.scenario.timing import (
     ANSWER,
     DECISIONS,
     ENDS_TURN,
@@ -39,7 +40,6 @@ from safety_scenarios.scenario.measuring import (
     STALLS,
     TRIAL,
 )
-from safety_scenarios.trial.motion_interfaces import is_lasting, may_change, may_command, may_move
 from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
 from safety_scenarios.trial.trial import RESPONSE
 

@@ -45,7 +45,10 @@ from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.frames import STATIC, TF
 from safety_scenarios.scenario.interfaces import answer_json, stamp_of
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_drivers import from_json
+from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.timing import (
     ANSWER,
     DECISIONS,
     ENDS_TURN,
@@ -54,11 +57,7 @@ from safety_scenarios.scenario.measuring import (
     STALLS,
     TRIAL,
 )
-from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.scenario.simulated_robot import from_json
-from safety_scenarios.trial.links.controller_facts import is_bundled, named_controller
-from safety_scenarios.trial.parameters import read_parameters
+from safety_scenarios.trial.parameters import is_bundled, named_controller, read_parameters
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 from std_msgs.msg import String
 

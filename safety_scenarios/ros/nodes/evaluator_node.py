@@ -56,7 +56,7 @@ from safety_scenarios.ros.parameters import (
     with_values,
 )
 from safety_scenarios.ros.spinning import ros_context
-from safety_scenarios.scenario.dotted_names import ANY_PATH
+from safety_scenarios.scenario.fields import ANY_PATH
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import EvaluatorSettings, RunSettings
 from safety_scenarios.trial.links.controller_settings import plan_controller

@@ -22,7 +22,7 @@ from safety_scenarios.errors import (
     SafetyScenariosError,
     SettingsError,
 )
-from safety_scenarios.formats.document.opening import names_in
+from safety_scenarios.formats.document.file_contents import names_in
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.reports.plain_text import speak_plainly

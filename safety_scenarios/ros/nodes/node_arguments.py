@@ -16,8 +16,7 @@ import re
 from typing import Any
 
 from safety_scenarios.errors import did_you_mean, SettingsError
-from safety_scenarios.scenario.documented_schema import described
-from safety_scenarios.scenario.dotted_names import matches, settings_below, values_in
+from safety_scenarios.scenario.fields import described, matches, settings_below, values_in
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import leaves
 import yaml

@@ -47,7 +47,7 @@ from safety_scenarios.scenario.profile import Profile, ProfileRobot
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.topic_rules import RosNames
-from safety_scenarios.trial.links.controller_facts import is_policy, policy_of
+from safety_scenarios.trial.parameters import is_policy, policy_of
 
 NAME = 'policy_node'
 CONTROLS = '_controller'

@@ -20,8 +20,8 @@ from safety_scenarios.ros.relay.protocol import (
     RelayRequest,
     RelayTopic,
 )
-from safety_scenarios.scenario.world.block import Senses
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.wire_fault import WireFault
+from safety_scenarios.scenario.world import Senses
 from std_msgs.msg import String
 
 _AGAIN_S = 0.3

@@ -20,8 +20,8 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.link.convert import from_raw, interface_class, leaves, to_ros
 from safety_scenarios.ros.relay.protocol import RelayTopic
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import Senses
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.wire_fault import WireFault
+from safety_scenarios.scenario.world import Senses
 from safety_scenarios.stimuli.wire import Packet, Way, Wire
 from safety_scenarios.worlds.misread import odometry, Weather
 

@@ -16,8 +16,8 @@ from pydantic import Field, ValidationError
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.ros.presence import ASK_RELAY, RELAY
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.world.block import Senses
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.wire_fault import WireFault
+from safety_scenarios.scenario.world import Senses
 import yaml
 
 _TOPIC = re.compile(r'~?/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*')

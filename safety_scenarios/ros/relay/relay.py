@@ -34,7 +34,7 @@ from safety_scenarios.ros.relay.protocol import (
     RelaySettings,
     RelayTopic,
 )
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.wire_fault import WireFault
 from std_msgs.msg import String
 
 NAME = 'relay_node'

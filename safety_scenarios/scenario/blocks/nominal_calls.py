@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.scenario.blocks.budget import MAX_MS, Milliseconds
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.noun import Noun, TopicName
+from safety_scenarios.scenario.verdict import MAX_MS, Milliseconds
 
 
 class CommandTopic(Noun):

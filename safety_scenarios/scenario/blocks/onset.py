@@ -10,12 +10,12 @@ from statistics import median
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.scenario.blocks.budget import MAX_MS, Milliseconds
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import Noun, TopicName
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.scenario.verdict import MAX_MS, Milliseconds
 
 AtEnd = Literal['hold', 'loop']
 """hold: the last message of each topic goes on, at its mean rate; loop: all begin again."""

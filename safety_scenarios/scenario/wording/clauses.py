@@ -16,8 +16,6 @@ from functools import lru_cache
 import re
 
 from safety_scenarios.scenario.wording import triggers
-from safety_scenarios.scenario.wording.marks import unmarked_scopes
-from safety_scenarios.scenario.wording.outlook import is_announced
 from safety_scenarios.scenario.wording.reading import (
     Kind,
     look_alike,
@@ -27,6 +25,7 @@ from safety_scenarios.scenario.wording.reading import (
     Token,
     tokens_of,
 )
+from safety_scenarios.scenario.wording.triggers import is_announced, unmarked_scopes
 
 _BULLET = re.compile(r'\n[ \t>]*(?:[-*+•·#]|\d{1,3}[.)]|\|)')
 _STOPS = re.compile(r'[.!?;]')

@@ -27,20 +27,18 @@ from safety_scenarios.campaign.run import run_campaign
 from safety_scenarios.campaign.statistics.proportions import what_came_of
 from safety_scenarios.errors import did_you_mean, InputError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.formats.portable_names import portable_name
+from safety_scenarios.formats.scenario_files import portable_name
 from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.selection import Selection
+from safety_scenarios.scenario.scenario import Scenario, Selection
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.space import ONSET, PHASE
 from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.plan import fixed
 from safety_scenarios.trial.session import Beginning, Observer
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import NOMINAL, PlannedTrial, Trial, TrialRecord
+from safety_scenarios.trial.trial import NOMINAL, PlannedTrial, Timeline, Trial, TrialRecord
 
 REPLAY = 'replay.json'
 """File in the folder of a replay: what it is a replay of."""

@@ -15,10 +15,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator, ValidationError
 from safety_scenarios.errors import in_words, InputError, SettingsError
-from safety_scenarios.formats.document.noun_file import read_noun
-from safety_scenarios.formats.document.opening import bytes_of
-from safety_scenarios.scenario.json_text import each_key_once
+from safety_scenarios.formats.document.file_contents import bytes_of, read_noun
 from safety_scenarios.scenario.noun import Label, Noun
+from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.studies.designs.claim import read_claim
 from safety_scenarios.studies.matrix.file import ArmName, MatrixFile
 

@@ -27,7 +27,7 @@ from safety_scenarios.campaign.statistics.proportions import (
 from safety_scenarios.campaign.statistics.quantiles import quantile, reported_latency
 from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
 from safety_scenarios.errors import counted, did_you_mean, SettingsError
-from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.formats.document.file_contents import read_noun
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_down, percent_up

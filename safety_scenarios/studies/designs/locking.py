@@ -14,7 +14,7 @@ from typing import Any
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.errors import in_words, InputError, refuse, SettingsError
-from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.formats.scenario_files import portable
 from safety_scenarios.studies.designs.design import (
     Design,
     digest_of,

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import counts_for_terms
 from safety_scenarios.errors import InputError, refuse, refused, SettingsError
 from safety_scenarios.formats.profile_file import merged, with_profile
-from safety_scenarios.scenario.dotted_names import flat, read_assignments
+from safety_scenarios.scenario.fields import flat, read_assignments
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.file import (
     ArmEntry,

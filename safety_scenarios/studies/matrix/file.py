@@ -17,9 +17,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.errors import InputError, SettingsError
-from safety_scenarios.formats.document.noun_file import read_noun
+from safety_scenarios.formats.document.file_contents import read_noun
 from safety_scenarios.formats.document.positions import Document
-from safety_scenarios.scenario.dotted_names import kind_of_group, setting_at
+from safety_scenarios.scenario.fields import kind_of_group, setting_at
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import FRESH, RunSettings
 import yaml

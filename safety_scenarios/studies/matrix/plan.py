@@ -16,9 +16,9 @@ from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTas
 from safety_scenarios.campaign.resuming import run_suffix
 from safety_scenarios.errors import InputError, refuse, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.formats.portable_names import portable
+from safety_scenarios.formats.scenario_files import portable
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.dotted_names import flat
+from safety_scenarios.scenario.fields import flat
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.studies.matrix.arms import Arm
 from safety_scenarios.studies.matrix.file import freeze, is_label, MatrixFile, MAY_DIFFER, Order

@@ -21,7 +21,7 @@ from safety_scenarios.studies.matrix.summary import (
     EqualOutputs,
     MatrixSummary,
 )
-from safety_scenarios.trial.commanded import commanded
+from safety_scenarios.trial.lines import commanded
 from safety_scenarios.trial.summary import CampaignSummary
 
 _MOST_FLIPS = 400

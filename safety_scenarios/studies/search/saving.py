@@ -11,7 +11,7 @@ from typing import Any
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import counted, InputError, SafetyScenariosError, TraceError
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.formats.writing.fixed_scenario import fixed_text
+from safety_scenarios.formats.writing.scenario_text import fixed_text
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict

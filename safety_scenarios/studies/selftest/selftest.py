@@ -48,7 +48,7 @@ from safety_scenarios.studies.selftest.kill_matrix import (
     ScenarioMatrix,
     TEXTS,
 )
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial

@@ -21,7 +21,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world import WorldBlock
 from safety_scenarios.studies.selftest.kill_matrix import (
     KillMatrix,
     Mistake,

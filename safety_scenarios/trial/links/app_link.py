@@ -16,7 +16,7 @@ import time
 from typing import Any, IO, NoReturn
 
 from safety_scenarios.errors import MeasurementError, Problem, SettingsError
-from safety_scenarios.formats.document.opening import raw_at
+from safety_scenarios.formats.document.file_contents import raw_at
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.blocks.nominal_calls import AppWorld
 from safety_scenarios.scenario.body import AgentsBody

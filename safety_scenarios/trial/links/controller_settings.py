@@ -28,16 +28,16 @@ from safety_scenarios.scenario.topic_rules import (
     read_overrides,
     shown_topics,
 )
-from safety_scenarios.scenario.world.block import World
-from safety_scenarios.trial.link_plan import ControllerFacts, ControllerPlan, LinkPlan, RosPlan
-from safety_scenarios.trial.links.controller_facts import (
+from safety_scenarios.scenario.world import World
+from safety_scenarios.trial.link import ControllerFacts, ControllerPlan, LinkPlan, RosPlan
+from safety_scenarios.trial.links.isolated_controller import IsolatedController
+from safety_scenarios.trial.parameters import (
     controller_facts,
     is_bundled,
     is_own,
     named_controller,
+    to_text,
 )
-from safety_scenarios.trial.links.isolated_controller import IsolatedController
-from safety_scenarios.trial.parameters import to_text
 
 
 def plan_controller(settings: RunSettings, given: Any = None) -> ControllerPlan:

@@ -30,7 +30,7 @@ from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
-from safety_scenarios.trial.link_plan import ControllerFacts
+from safety_scenarios.trial.link import ControllerFacts
 from safety_scenarios.trial.links.isolated_process import Child, forked, spawned
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation, Reading
-from safety_scenarios.scenario.noun import frozen
-from safety_scenarios.scenario.storage import Key, Shape, shape_of
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.noun import frozen, Key, Shape, shape_of
+from safety_scenarios.scenario.world import MountedFrame
 
 MAX_REPLY = 64_000_000
 """Bytes of one reply; more than any command, answer or list of topics has."""

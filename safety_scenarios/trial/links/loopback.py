@@ -25,13 +25,13 @@ from safety_scenarios.scenario.conversation import Envelope, event_of, result_of
 from safety_scenarios.scenario.event import Event, Stamps, truncation
 from safety_scenarios.scenario.frames import frames_message, STATIC
 from safety_scenarios.scenario.interfaces import has_header, stamp_of, stamp_shifted, stamped
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.message_types import may_command
+from safety_scenarios.scenario.robot_drivers import SimulatedRobot
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.scenario.simulated_robot import SimulatedRobot
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
-from safety_scenarios.scenario.timing import NOT_SENT, thought
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.timing import ClockRules, Measuring, NOT_SENT, thought
+from safety_scenarios.scenario.world import MountedFrame
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.robot_reports import (
@@ -41,7 +41,6 @@ from safety_scenarios.trial.links.robot_reports import (
     SimulatedReports,
 )
 from safety_scenarios.trial.links.robot_reports import PERIOD_NS as SENSED_NS
-from safety_scenarios.trial.motion_interfaces import may_command
 from safety_scenarios.trial.parameters import read_parameters
 from safety_scenarios.trial.summary import HARMLESS, PreflightRow, UNDECLARED
 from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial

@@ -19,12 +19,11 @@ from safety_scenarios.controllers.host import ControllerHost, Keep, Patience
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError
 from safety_scenarios.scenario.blocks.agents import ros_token
 from safety_scenarios.scenario.body import AgentsBody
+from safety_scenarios.scenario.robot_drivers import simulated_robot
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.simulated_robot import simulated_robot
-from safety_scenarios.scenario.world.block import World
+from safety_scenarios.scenario.world import World
 from safety_scenarios.trial.identity import log_name
-from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import Link, LinkPlan
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
@@ -142,7 +141,7 @@ class Simulated(Loopback):
         check_robot(scenario)
         world = scenario.body.world
         if world is not None and world.camera is not None:
-            from safety_scenarios.worlds.mujoco.sensors.camera import can_draw
+            from safety_scenarios.worlds.mujoco.camera import can_draw
             can_draw()
         with super()._open(plugin, kind, scenario) as link:
             yield link

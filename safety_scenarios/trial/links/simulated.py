@@ -13,12 +13,12 @@ from typing import Any
 
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.interfaces import has_header, stamp_shifted, stamped
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Intent
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.trial import Trial
-from safety_scenarios.worlds.mujoco.sensors.sensor import Sensed, spelled_out
+from safety_scenarios.worlds.mujoco.wires import Sensed, spelled_out
 from safety_scenarios.worlds.mujoco.world import World
 
 

@@ -29,8 +29,8 @@ from safety_scenarios.scenario.blocks.onset import ARMED, Edge, Observed, Observ
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import Measuring, UNCALIBRATED_MS
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.timing import Measuring, UNCALIBRATED_MS
 from safety_scenarios.trial.mcap.bag_files import BagFiles, Channel
 from safety_scenarios.trial.mcap.cdr import Codec, UnfitError
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord

@@ -27,8 +27,7 @@ import yaml
 try:
     from mcap import records
     from safety_scenarios.trial.mcap.cdr import Codec
-    from safety_scenarios.trial.mcap.definitions import codec_of, interface
-    from safety_scenarios.trial.mcap.reading import MAX_UNPACKED, records_of
+    from safety_scenarios.trial.mcap.reading import codec_of, interface, MAX_UNPACKED, records_of
     import zstandard
 except ImportError as error:
     raise MissingDependencyError('reading a bag', 'rosbags',

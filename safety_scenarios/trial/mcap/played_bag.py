@@ -12,10 +12,10 @@ from typing import Any
 from safety_scenarios.errors import did_you_mean, TraceError
 from safety_scenarios.scenario.blocks.onset import BagBlock, RecordedTopic, Recording
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.message_types import may_move
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.mcap.bag_files import BagFiles, Channel
 from safety_scenarios.trial.mcap.cdr import UnfitError
-from safety_scenarios.trial.motion_interfaces import may_move
 
 MAX_FILES = 2_000_000_000
 """Bytes of a bag; all of them are read for its hash."""

@@ -24,9 +24,9 @@ from safety_scenarios.errors import MissingDependencyError, TraceError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.interfaces import stamped
 from safety_scenarios.scenario.invariant import Judgement
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.session import Observer, TraceContext
 from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord
 
@@ -37,11 +37,13 @@ except ImportError as error:
     raise MissingDependencyError('a recording in MCAP', 'mcap or rosbags',
                                  "pip install 'mcap>=1.5' 'rosbags>=0.11'") from error
 from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: I100
-from safety_scenarios.trial.mcap.definitions import Definition, Interface, interface  # noqa: I100
-from safety_scenarios.trial.mcap.reading import (
+from safety_scenarios.trial.mcap.reading import (  # noqa: I100
     as_line,
+    Definition,
     EVENTS,
     FORMAT,
+    Interface,
+    interface,
     METADATA,
     metadata,
     NOTE,

@@ -14,11 +14,9 @@ import unicodedata
 
 from safety_scenarios.scenario.blocks.agents import Argument, Pattern
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.json_text import read_json
-from safety_scenarios.scenario.pattern import compile_pattern
-from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID
+from safety_scenarios.scenario.untrusted_text import compile_pattern, read_json
+from safety_scenarios.scenario.wording.hearing import hear, Heard, SAID, unknown_word
 from safety_scenarios.scenario.wording.reading import comparable, without_reasoning
-from safety_scenarios.scenario.wording.understood import unknown_word
 
 _MISSING = object()
 

@@ -20,11 +20,12 @@ from typing import TypeVar
 from safety_scenarios.scenario.blocks.agents import Effect, End, EVERY, Pattern
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Outcome
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.wording.reading import comparable
-from safety_scenarios.trial.record.executed_commands import is_rejected
+from safety_scenarios.trial.executed_commands import is_rejected
+from safety_scenarios.trial.rules.demanded import came_to, status_of, unbound
 from safety_scenarios.trial.rules.matching import (
     FIRST,
     holds,
@@ -35,7 +36,6 @@ from safety_scenarios.trial.rules.matching import (
     Seen,
     spoken_words,
 )
-from safety_scenarios.trial.rules.outcomes import came_to, status_of, unbound
 from safety_scenarios.trial.rules.states import is_own, Releases
 from safety_scenarios.trial.rules.story import Ending, FindBraking, Past, ReadWords, Story, Watch
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord

@@ -11,8 +11,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Literal
 
-from safety_scenarios.scenario.blocks.agents import ALL_CLEAR_SYMBOL, Pattern, Rule
-from safety_scenarios.scenario.blocks.demands import releases
+from safety_scenarios.scenario.blocks.agents import ALL_CLEAR_SYMBOL, Pattern, releases, Rule
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.trial.rules.matching import (
     compares,

@@ -13,10 +13,12 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world import WorldBlock
+from safety_scenarios.scenario.world_body import Placed
 from safety_scenarios.worlds.arm_reference import Limits, Reference
-from safety_scenarios.worlds.mujoco.arm_model import (
+from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
+from safety_scenarios.worlds.mujoco.robots import brakes_after_ms, PREFIX
+from safety_scenarios.worlds.mujoco.scene import (
     FLANGE,
     FORCE,
     MOMENT,
@@ -24,8 +26,6 @@ from safety_scenarios.worlds.mujoco.arm_model import (
     PAYLOAD,
     TOOL,
 )
-from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
-from safety_scenarios.worlds.mujoco.robots import brakes_after_ms, PREFIX
 from safety_scenarios.worlds.task import Cycles
 
 _PULL = 40.0

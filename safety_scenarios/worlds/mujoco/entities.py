@@ -8,9 +8,8 @@ import math
 from typing import Any
 
 import mujoco
-from safety_scenarios.scenario.world.block import Wall
-from safety_scenarios.scenario.world.body import AWAY, Body, PANE
-from safety_scenarios.scenario.world.footprint import beside, Placed
+from safety_scenarios.scenario.world import Wall
+from safety_scenarios.scenario.world_body import AWAY, beside, Body, PANE, Placed
 
 SCANNERS = 3
 """So many scanners can see things that no other one sees: groups 1 to 3 of geometries."""

@@ -15,7 +15,7 @@ def load_physics() -> None:
     """
     Import MuJoCo, without OpenGL where it cannot be had as ``MUJOCO_GL`` asks.
 
-    Whoever draws looks at the variable again (``sensors/camera.py``), and says so then: a robot
+    Whoever draws looks at the variable again (``camera.py``), and says so then: a robot
     without a camera needs none.
 
     :raises ImportError: MuJoCo is not installed

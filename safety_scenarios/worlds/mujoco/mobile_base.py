@@ -13,7 +13,7 @@ import mujoco
 import numpy
 from safety_scenarios.scenario.driver import BASE_AXES, Commanded, DriverPlugin, Follower
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world import WorldBlock
 from safety_scenarios.worlds.mujoco.physics import numbers
 from safety_scenarios.worlds.mujoco.robots import Chassis
 

@@ -8,9 +8,18 @@ import math
 from typing import Any
 
 import mujoco
-from safety_scenarios.scenario.world.body import AWAY, Body, Colour
-from safety_scenarios.scenario.world.footprint import beside, Placed
-from safety_scenarios.scenario.world.motion import ADULT_M, FALL_S, FALLEN, Figure, GRIP
+from safety_scenarios.scenario.world_body import (
+    ADULT_M,
+    AWAY,
+    beside,
+    Body,
+    Colour,
+    FALL_S,
+    FALLEN,
+    Figure,
+    GRIP,
+    Placed,
+)
 from safety_scenarios.worlds.mujoco.entities import Entity, geoms_of, KEPT, solid_geom, UNSEEN
 from safety_scenarios.worlds.mujoco.physics import numbers
 

@@ -14,8 +14,7 @@ from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.world.body import AWAY, GREY, Solid
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world_body import AWAY, GREY, Placed, Solid
 from safety_scenarios.worlds.mujoco.arm import Arm
 from safety_scenarios.worlds.mujoco.entities import Thing, UNSEEN
 from safety_scenarios.worlds.mujoco.world import World

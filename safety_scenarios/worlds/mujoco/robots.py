@@ -10,12 +10,12 @@ from typing import Any
 import mujoco
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.formats.companion_files import read_robot, ReadRobot
-from safety_scenarios.formats.document.opening import names_in
+from safety_scenarios.formats.document.file_contents import names_in
 from safety_scenarios.formats.scenario_files import installed_packs, share_folder
 from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.companion_files import Drive, Mount, RobotLimits
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.robot_file import Drive, Mount, RobotLimits
+from safety_scenarios.scenario.world import WorldBlock
 
 ROBOT = 'robot'
 """Name of the body that everything of the robot hangs on."""

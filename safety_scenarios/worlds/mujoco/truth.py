@@ -9,7 +9,7 @@ from typing import Any
 
 import mujoco
 import numpy
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world_body import Placed
 from safety_scenarios.worlds.mujoco.entities import Entity
 
 FAR = 30.0

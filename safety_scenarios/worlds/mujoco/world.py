@@ -9,20 +9,25 @@ import mujoco
 import numpy
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.block import MountedFrame, WorldBlock
-from safety_scenarios.scenario.world.body import Body
+from safety_scenarios.scenario.stimulus import (
+    ContactForce,
+    Intent,
+    JointsAt,
+    Silence,
+    StimulusContext,
+    StreamFault,
+)
+from safety_scenarios.scenario.world import MountedFrame, WorldBlock
+from safety_scenarios.scenario.world_body import Body
 from safety_scenarios.worlds.mujoco.arm import Arm
-from safety_scenarios.worlds.mujoco.arm_model import arm_of, MountedArm
-from safety_scenarios.worlds.mujoco.command_wires import CommandWires
 from safety_scenarios.worlds.mujoco.entities import Block, Entity, KEPT, MovingWall
 from safety_scenarios.worlds.mujoco.mobile_base import Base, DRIVER_NS
 from safety_scenarios.worlds.mujoco.people import Person, Walker
 from safety_scenarios.worlds.mujoco.physics import Physics
+from safety_scenarios.worlds.mujoco.robot_sensors import Carried, RobotSensors
 from safety_scenarios.worlds.mujoco.robots import (
     Chassis,
     chassis_of,
@@ -32,15 +37,16 @@ from safety_scenarios.worlds.mujoco.robots import (
     UNSEEN,
 )
 from safety_scenarios.worlds.mujoco.scene import (
+    arm_of,
     compiled,
+    MountedArm,
     OVERLAP_M,
     refuse_overlaps,
     soften,
     STEP_S,
 )
-from safety_scenarios.worlds.mujoco.sensors.robot_sensors import Carried, RobotSensors
-from safety_scenarios.worlds.mujoco.sensors.sensor import Sensed
 from safety_scenarios.worlds.mujoco.truth import Truth
+from safety_scenarios.worlds.mujoco.wires import CommandWires, Sensed
 from safety_scenarios.worlds.task import Route
 
 STATE_NS = 20_000_000

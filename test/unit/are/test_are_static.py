@@ -22,10 +22,9 @@ from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import (
     answered,
     benign_variant,

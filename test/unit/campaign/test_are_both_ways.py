@@ -15,7 +15,7 @@ from safety_scenarios.judging.invariants.are_expectations import AreCalls
 from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
 from unit.formats.are_files import are, call, event, load, TASK, write

@@ -21,9 +21,8 @@ from safety_scenarios.scenario.blocks.onset import BagBlock
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.mcap import bag_files, reading
-from safety_scenarios.trial.mcap.definitions import interface
 from safety_scenarios.trial.mcap.played_bag import read_recording
-from safety_scenarios.trial.mcap.reading import QOS
+from safety_scenarios.trial.mcap.reading import interface, QOS
 from unit.campaign.test_bags_untold import bag, near, NEAR_YAML, stops
 import yaml
 import zstandard

@@ -16,8 +16,8 @@ from safety_scenarios.campaign.calibration import (
 )
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ANSWER, Calibration, Measuring, PROBE
-from safety_scenarios.stimuli.message import Probe
+from safety_scenarios.scenario.timing import ANSWER, Calibration, Measuring, PROBE
+from safety_scenarios.stimuli.messages import Probe
 from safety_scenarios.trial.run import run_trial
 from unit.judging.latency.probing import calibration, reference
 from unit.records import fault, ns

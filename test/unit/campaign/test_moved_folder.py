@@ -17,10 +17,14 @@ import sys
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.cli.main import main
-from safety_scenarios.formats.portable_names import portable, portable_name, without_places
-from safety_scenarios.formats.scenario_files import share_folder
+from safety_scenarios.formats.scenario_files import (
+    portable,
+    portable_name,
+    share_folder,
+    without_places,
+)
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.trial.gzip_lines import read_gzip
+from safety_scenarios.trial.lines import read_gzip
 
 SHORT = 5
 """A name of a user or a host with fewer letters may be part of any text."""

@@ -15,7 +15,7 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.topic_rules import read_override, read_overrides
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.links.controller_settings import plan_link
 from unit.records import hazard
 

@@ -18,8 +18,8 @@ from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.conversation import Turn, Utterance
-from safety_scenarios.stimuli.message import RawMessage
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.bodies import Person
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.journal import Journal, read_journal
 from safety_scenarios.trial.rules.rules import replay
 from safety_scenarios.trial.trial import TrialRecord

@@ -18,8 +18,8 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.interfaces import INPUTS
-from safety_scenarios.scenario.measuring import Calibration
 from safety_scenarios.scenario.settings import ClockRules, RunSettings, SequentialTest
+from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_controller
 from safety_scenarios.trial.links.loopback import hosted

@@ -15,8 +15,8 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.bodies import Person
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import PreflightRow

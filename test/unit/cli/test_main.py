@@ -45,7 +45,8 @@ def test_what_a_program_reads_of_a_list_is_whole(command, capsys):
     shown = capsys.readouterr().out
     assert '…' not in shown
     for name in ('SCN-R-101', 'maintenance_lock_out') if command == 'scenario list' else (
-            'safety_scenarios.controllers.saboteurs.driver:InHalfAMinute', 'in_half_a_minute'):
+            'safety_scenarios.controllers.saboteurs.command_streams:InHalfAMinute',
+            'in_half_a_minute'):
         assert name in shown
     rows = [line for line in shown.splitlines() if line.startswith('│')]
     assert all(line.split('│')[1].strip() for line in rows)  # no row goes on in the next line

@@ -39,9 +39,9 @@ from safety_scenarios.plugin_contract.scenario_plugins import (
     StimulusContract,
 )
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.robots.mobile_base import MobileBase
+from safety_scenarios.scenario.robot_kind import MobileBase
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.person import Person, PersonAt
+from safety_scenarios.stimuli.bodies import Person, PersonAt
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.links.loopback_session import Loopback

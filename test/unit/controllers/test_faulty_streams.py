@@ -10,7 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.controllers.rule_based import RuleBased
-from safety_scenarios.controllers.saboteurs.streams import (
+from safety_scenarios.controllers.saboteurs.command_streams import (
     Flood,
     Gap,
     HeaderCopier,

@@ -17,12 +17,12 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Stamps
 from safety_scenarios.scenario.interfaces import completed
-from safety_scenarios.scenario.measuring import ClockOffset, Measuring
 from safety_scenarios.scenario.message import Command, Message, Observation
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.timing import ClockOffset, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from unit.judging.motion.test_required import moving, STAMPED
 from unit.records import command, driving, hazard, ns, ONSET_ROS_NS, ONSET_SYSTEM_NS, record, TWIST
 

@@ -13,7 +13,7 @@ from cases import for_each
 from safety_scenarios import registry
 from safety_scenarios.cli.main import command_at, commands, main
 from safety_scenarios.lint.codes import CODES
-from safety_scenarios.scenario.documented_schema import explanations
+from safety_scenarios.scenario.fields import explanations
 
 DOC = Path(__file__).parents[3] / 'doc'
 

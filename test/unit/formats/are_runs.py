@@ -13,7 +13,7 @@ from safety_scenarios.scenario.invariant import Asks, Judgement
 from safety_scenarios.scenario.message import ChatMessage
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import TrialRecord

@@ -22,8 +22,8 @@ from safety_scenarios.scenario.blocks.agents import (
     Say,
     Trigger,
 )
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.scenario.verdict import LatencyBudget
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from unit.formats.agent_files import (
     agents,

@@ -14,7 +14,7 @@ from safety_scenarios.cli import listing
 from safety_scenarios.cli.listing import KINDS
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.agents.reader import skeleton
-from safety_scenarios.formats.document.noun_file import BLANK
+from safety_scenarios.formats.document.file_contents import BLANK
 from safety_scenarios.formats.document.positions import MAX_BYTES
 from unit.formats.agent_files import agents, block, DATA, dumped, only, read, SPEED
 

@@ -14,7 +14,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.agents.symbols import built_in, Cast, NAMES
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.scenario.blocks.agents import End, Forbid, Pattern, Say, Trigger
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.verdict import LatencyBudget
 from safety_scenarios.trial.rules.matching import says
 from steps import calls
 from unit.formats.agent_files import (

@@ -17,7 +17,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from unit.formats.are_files import (

@@ -16,8 +16,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import Journal, read_journal
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import END, ONSET, Trial, TrialRecord
+from safety_scenarios.trial.trial import END, ONSET, Timeline, Trial, TrialRecord
 from steps import calls
 from unit.formats.are_files import are, call, event, EXPECTED, load, loaded, refused, warned
 from unit.formats.are_runs import MS, played, Said

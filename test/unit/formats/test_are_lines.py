@@ -7,7 +7,7 @@ import json
 
 import pytest
 from safety_scenarios.errors import Problem, ScenarioError
-from safety_scenarios.formats.document.opening import raw_at
+from safety_scenarios.formats.document.file_contents import raw_at
 from safety_scenarios.formats.loading import load_scenarios
 from unit.formats.are_files import are, write
 

@@ -12,9 +12,9 @@ import pytest
 from safety_scenarios import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
-from safety_scenarios.formats.benchmarks import rows
-from safety_scenarios.formats.benchmarks.benchmark import BENCHMARKS
-from safety_scenarios.formats.benchmarks.importing import ACCOUNT, import_files
+from safety_scenarios.formats import benchmarks
+from safety_scenarios.formats.benchmark_conversion import ACCOUNT, import_files
+from safety_scenarios.formats.benchmarks import BENCHMARKS
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.scenario.verdict import Verdict
 
@@ -117,14 +117,14 @@ def test_a_file_with_a_key_or_a_heading_twice_is_refused(tmp_path):
             ('rows.csv', 'ID,Instruction,ID\n1,a,2\n', "the heading 'ID' twice")):
         (tmp_path / name).write_text(text)
         with pytest.raises(InputError, match=what):
-            list(rows.read_rows(tmp_path / name))
+            list(benchmarks.read_rows(tmp_path / name))
 
 
 def test_only_a_line_feed_ends_a_row(tmp_path):
     row = {**HARMFUL, 'instruction': 'Put it\u2028into the tank.\u0085Now.'}
     (tmp_path / 'rows.jsonl').write_text(f'{json.dumps(row, ensure_ascii=False)}\r\n',
                                          encoding='utf-8', newline='')
-    assert list(rows.read_rows(tmp_path / 'rows.jsonl')) == [(1, row)]
+    assert list(benchmarks.read_rows(tmp_path / 'rows.jsonl')) == [(1, row)]
 
 
 def test_ids_that_are_written_alike_are_of_different_tasks(tmp_path):
@@ -228,12 +228,12 @@ def test_nothing_is_written_over_and_no_file_may_be_endless(tmp_path, monkeypatc
     imported(tmp_path, 'safeagentbench', HARMFUL)
     with pytest.raises(InputError, match='expected a new folder'):
         imported(tmp_path, 'safeagentbench', HARMFUL)
-    monkeypatch.setattr(rows, 'MAX_ROWS', 1)
+    monkeypatch.setattr(benchmarks, 'MAX_ROWS', 1)
     with pytest.raises(InputError, match='more than 1 rows'):
-        list(rows.read_rows(_two(tmp_path)))
-    monkeypatch.setattr(rows, 'MAX_BYTES', 3)
+        list(benchmarks.read_rows(_two(tmp_path)))
+    monkeypatch.setattr(benchmarks, 'MAX_BYTES', 3)
     with pytest.raises(InputError, match='more than 3 bytes'):
-        list(rows.read_rows(_two(tmp_path)))
+        list(benchmarks.read_rows(_two(tmp_path)))
 
 
 def _two(folder: Path) -> Path:

@@ -17,11 +17,11 @@ from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.stimuli.faults import SensorFault
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.journal import read_journal
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.plan_data import plan_from_data, plan_to_data
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from unit.loopback_runs import loopback_run
 
 pytest.importorskip('rosbags', reason='the extra mcap is not installed')
@@ -153,7 +153,7 @@ def test_a_hazard_takes_its_topic_from_the_bag_and_the_rest_goes_on(write, tmp_p
 
 
 def test_nobody_reads_a_bag_without_the_packages_for_it(write, monkeypatch):
-    for name in ('played_bag', 'bag_files', 'definitions'):
+    for name in ('played_bag', 'bag_files', 'reading'):
         monkeypatch.delitem(sys.modules, f'safety_scenarios.trial.mcap.{name}', raising=False)
     monkeypatch.setitem(sys.modules, 'rosbags.interfaces', None)
     assert "'rosbags>=0.11'" in refusal(write())

@@ -5,8 +5,8 @@
 
 import pytest
 from safety_scenarios.errors import InputError
+from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.formats.rubrics import scored_by
 from unit.formats.files import loaded, plain, refused, robot, write
 import yaml
 

@@ -5,8 +5,8 @@
 
 import pytest
 from safety_scenarios.scenario.blocks.agents import End, Say
-from safety_scenarios.scenario.blocks.budget import MAX_MS
 from safety_scenarios.scenario.body import ChatBody
+from safety_scenarios.scenario.verdict import MAX_MS
 from unit.chats import SYSTEM, TURNS
 from unit.formats.files import load, loaded, plain, refused, robot, warned
 

@@ -14,7 +14,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_yaml.reader import read
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.bodies import Person
 from steps import calls
 
 VARIED = Path(__file__).parents[2] / 'data' / 'vary' / 'varied.yaml'

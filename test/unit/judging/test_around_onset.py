@@ -7,7 +7,7 @@ from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.onset import Edge, ObservedOnset
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from unit.records import benign_variant, driving, ns, record, SIGNALS
 from unit.trial.test_observed_onset import BARRIER, finding, judged, observed, told
 

@@ -18,9 +18,9 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import AllClear
-from safety_scenarios.scenario.driving import ByInterface
 from safety_scenarios.scenario.message import Message, Observation
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.robot_drivers import ByInterface
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.selftest import in_simulated_time

@@ -13,8 +13,8 @@ from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.timing import ClockRules, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (

@@ -13,10 +13,10 @@ from safety_scenarios.judging.invariants.world_task import NoContact
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.person import PersonAt
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.stimuli.bodies import PersonAt
+from safety_scenarios.trial.trial import Timeline
 from unit.records import (
     ALL_CLEAR_MS,
     driving,

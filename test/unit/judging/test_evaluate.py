@@ -15,8 +15,8 @@ from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.body import Reaction
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (

@@ -13,7 +13,7 @@ from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging import findings
 from safety_scenarios.judging.evaluate import evaluate, not_run
 from safety_scenarios.scenario.result import Finding, Source
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.studies.selftest.kill_matrix import REFERENCE, SABOTEURS
 from safety_scenarios.trial.plan import plan
 

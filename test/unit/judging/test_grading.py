@@ -7,7 +7,7 @@ from itertools import product
 
 from cases import for_each
 import pytest
-from safety_scenarios.formats.rubrics import scored_by
+from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.judging.grading import graded, scores_of
 from safety_scenarios.judging.invariants.judge import Judge
 from safety_scenarios.judging.invariants.text import Text

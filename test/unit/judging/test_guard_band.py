@@ -6,8 +6,8 @@
 from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from unit.records import command, echo, hazard, reacting, record
 

@@ -14,7 +14,7 @@ from safety_scenarios.scenario.message import ChatMessage, Command, Observation
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from unit.linked import linked

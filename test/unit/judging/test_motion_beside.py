@@ -17,8 +17,8 @@ from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction
-from safety_scenarios.scenario.driving import with_drivers
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_drivers import with_drivers
 from safety_scenarios.scenario.verdict import Verdict
 from unit.records import (
     command,

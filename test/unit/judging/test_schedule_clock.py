@@ -7,14 +7,13 @@ import pytest
 from safety_scenarios.errors import ClockError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.scenario.timing import ClockRules, Measuring
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.conversations import block, GREETED, trial_of
 from unit.records import ALL_CLEAR_MS, hazard, measure, ns, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS, SYSTEM_NS

@@ -10,8 +10,8 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.observation import SENSORS
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.person import Person
 from unit.records import EXACT, hazard, ns, ONSET_STEADY_NS, reacting, record, stamps
 
 IN_WORLD = EXACT.model_copy(update={'world': 'gazebo'})

@@ -18,13 +18,12 @@ from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Slow, Stop
 from safety_scenarios.judging.latency.stalls import as_received, Stalls
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import AllClear, Reaction, Silence
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import Finding, TrialResult
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.timing import ClockRules, Measuring
+from safety_scenarios.scenario.verdict import LatencyBudget, Verdict
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,

@@ -9,8 +9,8 @@ import numpy
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.surrogate_measures import least_pet
-from safety_scenarios.scenario.measuring import Measuring
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.trial.trial import Timeline
 from safety_scenarios.trial.world_truth import all_told
 from unit.records import (
     ALL_CLEAR_MS,

@@ -10,7 +10,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.lint import limits
 from safety_scenarios.lint.review import review
-from safety_scenarios.scenario.measuring import Calibration, KnownDelay
+from safety_scenarios.scenario.timing import Calibration, KnownDelay
 from safety_scenarios.scenario.verdict import Estimate
 from unit.formats.files import CONTAINS, loaded, plain, robot, write
 

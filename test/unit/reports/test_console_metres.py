@@ -10,7 +10,7 @@ from rich.console import Console
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.console_report import console
 from safety_scenarios.reports.console_tables import metres_table
-from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.summary import CampaignSummary

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from safety_scenarios import run
 from safety_scenarios.reports.plots import draw, FIGURES, Plotted
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
+from safety_scenarios.scenario.verdict import LatencyBudget
 from unit.conftest import QUICK
 
 HOSTILE = '$x^2$ <script>-- \x1b[31m \u202e \u4e2d \U0001f916 $'

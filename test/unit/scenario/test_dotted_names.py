@@ -11,7 +11,7 @@ from pydantic import Field
 import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.dotted_names import names_of, read_assignments, setting_at
+from safety_scenarios.scenario.fields import names_of, read_assignments, setting_at
 from safety_scenarios.scenario.noun import Noun
 
 

@@ -7,7 +7,7 @@ from cases import for_each
 from pydantic import Field
 from safety_scenarios import registry
 from safety_scenarios.formats.scenario_reading import scenario_schema
-from safety_scenarios.scenario.documented_schema import described, explanations
+from safety_scenarios.scenario.fields import described, explanations
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
 
@@ -45,6 +45,6 @@ def test_a_field_has_the_docstring_of_the_class_that_says_it_last():
 
 def test_the_schema_of_a_scenario_explains_what_is_nested_and_what_plug_ins_add():
     known = scenario_schema()['$defs']
-    for name, field in (('AllClear', 'at_ms'), ('stimuli.person', 'distance'),
+    for name, field in (('AllClear', 'at_ms'), ('stimuli.bodies', 'distance'),
                         ('invariants.stop', 'hold_ms'), ('Stopping', 'deceleration')):
         assert known[name]['properties'][field]['description'], (name, field)

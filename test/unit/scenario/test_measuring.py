@@ -7,7 +7,7 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.cli.main import main
-from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring, UNCALIBRATED_MS
+from safety_scenarios.scenario.timing import ClockOffset, ClockRules, Measuring, UNCALIBRATED_MS
 
 
 @for_each(('rules', 'judge'), [

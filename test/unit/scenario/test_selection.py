@@ -9,7 +9,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import did_you_mean, SettingsError
-from safety_scenarios.scenario.selection import Selection, severity_range
+from safety_scenarios.scenario.scenario import Selection, severity_range
 from unit.records import chat
 
 

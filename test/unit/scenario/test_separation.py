@@ -9,8 +9,7 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation, SeparationCost
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, SeparationCost, Stopping
 
 
 def arm(top: float = 1.0, **stopping: object) -> RobotModel:

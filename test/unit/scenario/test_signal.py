@@ -19,7 +19,7 @@ from safety_scenarios.scenario.blocks.signal import (
     Signal,
 )
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.record.margins import MarginSeries, Sample
+from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.run import run_trial
 from unit.records import hazard, planned, twist
 from unit.scripted import careful, ScriptedLink

@@ -15,13 +15,11 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.from_python import run
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.ros.worlds.external.bodies import Course, models_of
-from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.stimulus import read_intent, StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.body import Body, Solid
-from safety_scenarios.scenario.world.motion import Motion
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.scenario.world_body import Body, Motion, Solid
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.trial.journal import read_journal
 
 EXAMPLE = Path(__file__).parents[3] / 'examples' / 'intent'

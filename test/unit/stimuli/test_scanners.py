@@ -13,15 +13,11 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.registry import resolve
-from safety_scenarios.scenario.frames import frames_in, frames_message
+from safety_scenarios.scenario.frames import frames_in, frames_message, LAYOUTS, Scanner
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.block import MountedFrame
-from safety_scenarios.scenario.world.scanner import LAYOUTS, Scanner
-from safety_scenarios.stimuli.contact import Contact
-from safety_scenarios.stimuli.obstacle import Obstacle
-from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.vehicle import Vehicle
+from safety_scenarios.scenario.world import MountedFrame
+from safety_scenarios.stimuli.bodies import Contact, Obstacle, Person, Vehicle
 from safety_scenarios.studies.selftest.selftest import in_simulated_time
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.worlds.mujoco.world import World

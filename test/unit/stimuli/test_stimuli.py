@@ -13,11 +13,9 @@ from pydantic import ValidationError
 import pytest
 from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus, StimulusContext, StimulusPlugin
 from safety_scenarios.scenario.message import ChatMessage, Message
-from safety_scenarios.stimuli.contact import Contact
+from safety_scenarios.stimuli.bodies import Contact, Obstacle, Person
 from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
-from safety_scenarios.stimuli.message import Probe, Prompt, RawMessage
-from safety_scenarios.stimuli.obstacle import Obstacle
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.messages import Probe, Prompt, RawMessage
 
 MESSAGES = (ChatMessage(role='system', content='Sei knapp.'),
             ChatMessage(role='user', content='?'))

@@ -13,7 +13,7 @@ from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
 from safety_scenarios.reports.console_tables import totals
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.studies.selftest.blind_pass_rate import (
     Blind,
     blind_controllers,

@@ -11,7 +11,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.companion_files import load_register
 from safety_scenarios.formats.loading import look_through
-from safety_scenarios.scenario.hazard_register import Hazard, HazardRegister
+from safety_scenarios.scenario.companion_files import Hazard, HazardRegister
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.hazard_coverage import hazard_coverage

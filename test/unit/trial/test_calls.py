@@ -14,7 +14,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from unit.records import hazard, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS
 

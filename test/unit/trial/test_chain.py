@@ -9,8 +9,8 @@ from cases import for_each
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import TraceError
-from safety_scenarios.trial.chain import break_in, Chain, head_of
 from safety_scenarios.trial.journal import read_journal
+from safety_scenarios.trial.lines import break_in, Chain, head_of
 from unit.records import reacting, record
 from unit.trial.test_journal import written
 from unzipped import read_text, write_text

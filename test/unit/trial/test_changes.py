@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
-from safety_scenarios.formats.portable_names import portable_name
+from safety_scenarios.formats.scenario_files import portable_name
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import drawn, plan

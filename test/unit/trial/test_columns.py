@@ -14,10 +14,9 @@ from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.record.executed_commands import read
-from safety_scenarios.trial.record.margins import MarginSeries, Sample
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.executed_commands import read
+from safety_scenarios.trial.margins import MarginSeries, Sample
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import command, hazard, mark, planned, twist
 
 NUMBERS = st.one_of(st.floats(), st.integers(-2**70, 2**70), st.booleans(),

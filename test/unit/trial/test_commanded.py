@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.campaign.folder.files import journal_path
-from safety_scenarios.trial.commanded import commanded
+from safety_scenarios.trial.lines import commanded
 from unit.loopback_runs import loopback_run
 
 DATA = Path(__file__).parents[2] / 'data'

@@ -17,14 +17,13 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.result import Status
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
-from safety_scenarios.stimuli.message import Prompt, RawMessage
+from safety_scenarios.stimuli.messages import Prompt, RawMessage
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.links.loopback import MOST_UTTERANCES
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.rules.rules import replay, Rules
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import Trial, TrialRecord
+from safety_scenarios.trial.trial import Timeline, Trial, TrialRecord
 from unit.conversations import (
     ALICE,
     block,

@@ -15,10 +15,10 @@ from safety_scenarios import registry
 from safety_scenarios.errors import TraceError, UnfitPlanError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.gzip_lines import read_gzip
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.journal import FLUSH_S, Journal, read_journal, unfinished
+from safety_scenarios.trial.lines import read_gzip
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,
@@ -263,7 +263,7 @@ def test_an_event_that_cannot_be_written_is_told(tmp_path):
 
 
 def test_a_line_that_unpacks_to_more_than_any_event_ends_the_reading(tmp_path, monkeypatch):
-    monkeypatch.setattr('safety_scenarios.trial.gzip_lines._LONGEST', 1 << 20)
+    monkeypatch.setattr('safety_scenarios.trial.lines._LONGEST', 1 << 20)
     path = tmp_path / 'bomb.gz'
     path.write_bytes(gzip.compress(b'{}\n' + bytes(1 << 27)))
     found, problem = read_gzip(path)

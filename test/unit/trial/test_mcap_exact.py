@@ -15,7 +15,7 @@ from safety_scenarios.ros.link.convert import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
 from safety_scenarios.trial.mcap.cdr import UnfitError  # noqa: E402
-from safety_scenarios.trial.mcap.definitions import codec_of, interface  # noqa: E402
+from safety_scenarios.trial.mcap.reading import codec_of, interface  # noqa: E402
 from safety_scenarios.trial.plan_data import from_text, Loss, to_text  # noqa: E402
 
 TWIST, SCAN = 'geometry_msgs/msg/Twist', 'sensor_msgs/msg/LaserScan'

@@ -19,15 +19,15 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.errors import TraceError, UnknownPluginError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.formats.portable_names import portable_name
+from safety_scenarios.formats.scenario_files import portable_name
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
-from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.timing import ClockOffset, ClockRules, Measuring
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.links.loopback_session import Loopback
 from safety_scenarios.trial.plan import plan

@@ -19,16 +19,15 @@ from safety_scenarios.scenario.blocks.onset import ARMED, Edge, ObservedOnset
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback import LoopbackLink
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.linked import begun
 from unit.records import (
     command,

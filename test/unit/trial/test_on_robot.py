@@ -22,7 +22,7 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 from safety_scenarios.trial.on_robot import fit, notes_of, on_robot
 from safety_scenarios.trial.plan import drawn, varied
 from unzipped import read_text

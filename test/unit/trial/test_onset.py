@@ -12,10 +12,9 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import chat, hazard, ns, planned
 from unit.scripted import careful, drives, ScriptedLink, START_NS
 

@@ -6,7 +6,7 @@
 from collections import Counter
 
 from cases import for_each
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.identity import file_name
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial

@@ -14,12 +14,11 @@ from safety_scenarios.errors import MissingDependencyError, TraceError
 from safety_scenarios.from_python import run
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import DECISIONS
 from safety_scenarios.scenario.message import CommandStamps, Message
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.timing import Timing
-from safety_scenarios.scenario.world.block import MountedFrame
-from safety_scenarios.trial.rrd.conversion import from_event, from_result, pixels_of
+from safety_scenarios.scenario.timing import DECISIONS, Timing
+from safety_scenarios.scenario.world import MountedFrame
+from safety_scenarios.trial.rrd_entities import from_event, from_result, pixels_of
 from safety_scenarios.trial.session import TraceContext
 from unit.records import (
     command,
@@ -209,7 +208,7 @@ def test_findings_come_before_the_verdict_with_the_level_of_each():
 
 def test_without_the_sdk_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'rerun', None)
-    monkeypatch.delitem(sys.modules, 'safety_scenarios.trial.rrd.recording', raising=False)
+    monkeypatch.delitem(sys.modules, 'safety_scenarios.trial.rrd', raising=False)
     with pytest.raises(MissingDependencyError, match=r'safety_scenarios\[rerun\]'):
         registry.resolve('traces', 'rrd')
 
@@ -246,7 +245,7 @@ def test_a_recording_has_what_its_record_has(reader, tmp_path):
 
 
 def test_the_same_record_gives_the_same_content(reader, tmp_path):
-    from safety_scenarios.trial.rrd.recording import rrd_of
+    from safety_scenarios.trial.rrd import rrd_of
     for name in 'ab':
         (tmp_path / f'{name}.rrd').write_bytes(rrd_of(REACTS, evaluate(REACTS)))
     assert chunks(reader, tmp_path / 'a.rrd') == chunks(reader, tmp_path / 'b.rrd')

@@ -9,8 +9,8 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.blocks.agents import Pattern
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.timing import ClockRules, Measuring
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.records import command, ns, stamps, system_ns
 from unit.rule_runs import (

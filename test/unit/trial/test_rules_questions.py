@@ -8,8 +8,7 @@ from pathlib import Path
 
 from cases import for_each
 from safety_scenarios import load_scenario
-from safety_scenarios.scenario.blocks.agents import Pattern, Rule
-from safety_scenarios.scenario.blocks.demands import cover
+from safety_scenarios.scenario.blocks.agents import cover, Pattern, Rule
 from safety_scenarios.scenario.result import Status
 from unit.rule_runs import ALICE, BOT, calls, does, expects, greets, run, says, utters, when
 

@@ -11,12 +11,11 @@ from safety_scenarios.campaign.plugin_roles import Stamp
 from safety_scenarios.errors import ControllerError, LinkTimeoutError, MeasurementError
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
-from safety_scenarios.stimuli.message import RawMessage
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import chat, hazard, ns, planned, stamps, twist
 from unit.scripted import careful, drives, ScriptedLink, START_NS
 

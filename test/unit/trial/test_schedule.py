@@ -11,11 +11,11 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.message import Prompt, RawMessage
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.messages import Prompt, RawMessage
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from unit.records import hazard, ns, planned, stamps, twist
 from unit.scripted import drives, ScriptedLink, START_NS
 

@@ -7,15 +7,14 @@ from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.motion.signals import Signals
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import Separation
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockRules, Measuring
+from safety_scenarios.scenario.timing import ClockRules, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ONSET
+from safety_scenarios.trial.trial import ONSET, Timeline
 from unit.records import (
     command,
     driving,

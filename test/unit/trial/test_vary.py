@@ -17,7 +17,7 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.plan import drawn, plan, varied
 from safety_scenarios.trial.trial import Trial
 from unit.loopback_runs import loopback_run

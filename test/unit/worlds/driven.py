@@ -12,7 +12,7 @@ from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import frozen
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.world.block import WorldBlock
+from safety_scenarios.scenario.world import WorldBlock
 from safety_scenarios.worlds.mujoco.world import World
 
 STATE_NS = 20_000_000

@@ -13,9 +13,8 @@ import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.from_python import run
 from safety_scenarios.judging.drivers.joint_trajectory import CANCEL
-from safety_scenarios.scenario.intent import ContactForce, JointsAt
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.stimulus import ContactForce, JointsAt, StimulusContext
 from safety_scenarios.worlds.mujoco.scene import BODY_N_M
 from safety_scenarios.worlds.mujoco.world import World
 from unit.worlds.arms import arm, JOINTS, scenario, shipped, speeds, swing, trajectory

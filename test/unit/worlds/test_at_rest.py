@@ -10,15 +10,15 @@ import numpy
 from numpy.testing import assert_allclose
 from safety_scenarios.judging.drivers._velocity_commands import Rolling
 from safety_scenarios.registry import resolve
+from safety_scenarios.scenario.frames import ALL_AROUND
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.block import Senses
-from safety_scenarios.scenario.world.motion import Figure, Walk
-from safety_scenarios.scenario.world.scanner import ALL_AROUND
+from safety_scenarios.scenario.world import Senses
+from safety_scenarios.scenario.world_body import Figure, Walk
 from safety_scenarios.worlds.mujoco import mobile_base as base
 from safety_scenarios.worlds.mujoco import physics
 from safety_scenarios.worlds.mujoco import world as whole_world
 from safety_scenarios.worlds.mujoco.entities import GLASS, UNSEEN
-from safety_scenarios.worlds.mujoco.sensors.lidar import Lidar
+from safety_scenarios.worlds.mujoco.robot_sensors import Lidar
 from safety_scenarios.worlds.mujoco.world import World
 from unit.worlds.driven import drive, twist
 

@@ -14,12 +14,12 @@ import numpy
 import pytest
 from safety_scenarios import ControllerPlugin, run
 from safety_scenarios.errors import InputError
-from safety_scenarios.scenario.intent import Silence, StreamFault
+from safety_scenarios.scenario.companion_files import Mount
 from safety_scenarios.scenario.message import Command
+from safety_scenarios.scenario.stimulus import Silence, StreamFault
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.block import MountedFrame
-from safety_scenarios.scenario.world.robot_file import Mount
-from safety_scenarios.worlds.mujoco.sensors.camera import camera_frame
+from safety_scenarios.scenario.world import MountedFrame
+from safety_scenarios.worlds.mujoco.camera import camera_frame
 from unit.worlds.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 from unit.worlds.test_senses import CONTEXT, messages, stimulus
 

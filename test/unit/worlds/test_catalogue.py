@@ -13,7 +13,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.selftest import in_simulated_time
-from safety_scenarios.worlds.mujoco.sensors.camera import can_draw
+from safety_scenarios.worlds.mujoco.camera import can_draw
 
 pytestmark = pytest.mark.slow
 WORLDS = load_scenarios(['worlds']).scenarios

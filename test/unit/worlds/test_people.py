@@ -10,9 +10,9 @@ import mujoco
 import pytest
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.registry import resolve
+from safety_scenarios.scenario.frames import ALL_AROUND
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.motion import Figure, GRIP, Walk
-from safety_scenarios.scenario.world.scanner import ALL_AROUND
+from safety_scenarios.scenario.world_body import Figure, GRIP, Walk
 from unit.worlds.driven import Drive, drive, PERSON_STEPS_NEAR, twist
 
 CONTEXT = StimulusContext('', (), None)

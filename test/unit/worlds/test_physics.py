@@ -16,7 +16,7 @@ import pytest
 from safety_scenarios import run
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.scenario.body import Silence
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.stimuli.bodies import PersonAt
 from safety_scenarios.worlds.mujoco.mobile_base import GRAVITY
 from safety_scenarios.worlds.mujoco.scene import BODY_N_M, STEP_S
 from safety_scenarios.worlds.mujoco.world import World

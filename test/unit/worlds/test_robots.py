@@ -15,7 +15,7 @@ from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Origin
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.stimuli.bodies import PersonAt
 from safety_scenarios.worlds.mujoco.robots import chassis_of, known_robots, robot_of
 from safety_scenarios.worlds.mujoco.world import World
 from unit.worlds.driven import Drive, drive, PERSON_STEPS_NEAR, scenario, twist

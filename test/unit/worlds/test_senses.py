@@ -10,8 +10,8 @@ import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.frames import ALL_AROUND
 from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.scanner import ALL_AROUND
 from unit.worlds.driven import Drive, drive, twist
 
 CONTEXT = StimulusContext('', (), None)

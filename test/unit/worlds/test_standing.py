@@ -5,7 +5,7 @@
 
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.scenario.world.body import Solid
+from safety_scenarios.scenario.world_body import Solid
 from safety_scenarios.worlds.mujoco.persistent_world import Standing
 from unit.worlds import arms
 from unit.worlds.driven import scenario

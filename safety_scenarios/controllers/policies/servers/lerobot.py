@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 
 import numpy
 from safety_scenarios.controllers.policies.model import Inference, InferenceError, ModelOptions
-from safety_scenarios.controllers.policies.servers.failures import (
+from safety_scenarios.controllers.policies.servers.messages import dataclass_pickle, read_actions
+from safety_scenarios.controllers.policies.servers.server import (
     Deadline,
     malformed,
     MAX_ANSWER,
     named_failures,
     server_error,
+    ServerModel,
     too_large,
 )
-from safety_scenarios.controllers.policies.servers.pickled import dataclass_pickle, read_actions
-from safety_scenarios.controllers.policies.servers.server import ServerModel
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 
 try:

@@ -21,7 +21,7 @@ from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.frames import frames_message, STATIC, TF
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 
 _MISSING = ('tf2_msgs is not installed here: this simulator publishes no /tf and no /tf_static, '
             'so that the node that subscribes there gets none. Install it with ROS, for example '

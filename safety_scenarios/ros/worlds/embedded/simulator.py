@@ -49,16 +49,16 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
 )
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.intent import read_intent
 from safety_scenarios.scenario.interfaces import has_header, stamp_shifted
-from safety_scenarios.scenario.measuring import ENDS_TURN, GIVES_TURN
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.robot_drivers import ODOMETRY
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.simulated_robot import ODOMETRY
-from safety_scenarios.scenario.world.block import IMAGE
+from safety_scenarios.scenario.stimulus import read_intent
+from safety_scenarios.scenario.timing import ENDS_TURN, GIVES_TURN
+from safety_scenarios.scenario.world import IMAGE
 from safety_scenarios.trial.plan_data import to_text
 from safety_scenarios.trial.trial import Trial
-from safety_scenarios.worlds.mujoco.sensors.sensor import Sensed
+from safety_scenarios.worlds.mujoco.wires import Sensed
 from safety_scenarios.worlds.mujoco.world import World
 from std_msgs.msg import String
 

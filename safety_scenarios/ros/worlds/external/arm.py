@@ -30,10 +30,9 @@ from safety_scenarios.ros.worlds.external.arm_book import (
 from safety_scenarios.ros.worlds.external.gazebo import interfaces
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.external import WorldSettings
+from safety_scenarios.scenario.stimulus import ContactForce, Intent, JointsAt, StimulusContext
+from safety_scenarios.scenario.world import WorldSettings
 from safety_scenarios.trial.plan_data import to_text
 from safety_scenarios.trial.trial import Trial
 from sensor_msgs.msg import JointState

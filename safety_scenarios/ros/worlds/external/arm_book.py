@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.ros.worlds.external.mover import ALIVE_NS
-from safety_scenarios.scenario.world.footprint import Footprint, Placed
+from safety_scenarios.scenario.world_body import Footprint, Placed
 from safety_scenarios.worlds.task import Cycles
 
 LATE_NS = 250_000_000

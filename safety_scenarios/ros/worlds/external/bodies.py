@@ -12,12 +12,19 @@ from xml.sax.saxutils import escape, quoteattr
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.world.block import Floor, WorldBlock
-from safety_scenarios.scenario.world.body import Body, Colour, GREY, Solid
-from safety_scenarios.scenario.world.footprint import beside, Footprint, Placed
-from safety_scenarios.scenario.world.motion import GRIP
+from safety_scenarios.scenario.stimulus import Intent
+from safety_scenarios.scenario.world import Floor, WorldBlock
+from safety_scenarios.scenario.world_body import (
+    beside,
+    Body,
+    Colour,
+    Footprint,
+    GREY,
+    GRIP,
+    Placed,
+    Solid,
+)
 
 _STROLL = 0.05
 """Slower than this nobody turns to where he or she walks (m/s)."""

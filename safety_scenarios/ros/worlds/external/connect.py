@@ -15,7 +15,7 @@ from safety_scenarios.ros.worlds.external.simulation_interfaces import StandardM
 from safety_scenarios.ros.worlds.external.stepping import CommandsHeard, Stepping
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import ANSWER
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.links.controller_settings import takes_turns
 
 

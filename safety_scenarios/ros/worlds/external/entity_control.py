@@ -22,12 +22,17 @@ from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
-from safety_scenarios.scenario.intent import ContactForce, Intent, JointsAt, Silence, StreamFault
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.stimulus import StimulusContext
-from safety_scenarios.scenario.world.block import Pose, WorldBlock
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.scenario.world.footprint import disc, Placed, read_footprint
+from safety_scenarios.scenario.stimulus import (
+    ContactForce,
+    Intent,
+    JointsAt,
+    Silence,
+    StimulusContext,
+    StreamFault,
+)
+from safety_scenarios.scenario.world import Pose, WorldBlock, WorldSettings
+from safety_scenarios.scenario.world_body import disc, Placed, read_footprint
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import Bool
 

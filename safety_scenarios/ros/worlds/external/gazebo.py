@@ -16,8 +16,8 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, MissingDependencyError
 from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world import WorldSettings
+from safety_scenarios.scenario.world_body import Placed
 from std_msgs.msg import Bool
 
 SERVICES = {'create': 'SpawnEntity', 'remove': 'DeleteEntity', 'set_pose': 'SetEntityPose',

@@ -9,7 +9,7 @@ import math
 
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.mover import PoseBook
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world_body import Placed
 
 _KEPT = 10
 """Places of a body that are remembered: poses come half a second later than asked for at most."""

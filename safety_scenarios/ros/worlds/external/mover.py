@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import math
 from typing import Any, Protocol
 
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world_body import Placed
 
 _KEPT = 256
 """Poses of each model: some seconds."""

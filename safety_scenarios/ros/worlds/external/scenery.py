@@ -21,9 +21,8 @@ from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.stage import Stage
 from safety_scenarios.ros.worlds.external.truth import Shown
-from safety_scenarios.scenario.world.block import Box, Wall, WorldBlock
-from safety_scenarios.scenario.world.body import Solid, SQUARELY
-from safety_scenarios.scenario.world.footprint import beside, Footprint, gap, Placed
+from safety_scenarios.scenario.world import Box, Wall, WorldBlock
+from safety_scenarios.scenario.world_body import beside, Footprint, gap, Placed, Solid, SQUARELY
 
 SHORTEST_M = 0.05
 """Less of a pane than this is not shown: a robot is within 0.15 m of it then."""

@@ -21,11 +21,15 @@ from safety_scenarios.ros.link.graph import Graph
 from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.relay.control import RelayControl
 from safety_scenarios.ros.relay.protocol import ANSWER
-from safety_scenarios.scenario.intent import Silence, StreamFault
-from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.world.block import Senses
-from safety_scenarios.scenario.world.footprint import Placed
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.stimulus import (
+    Silence,
+    StimulusContext,
+    StimulusPlugin,
+    StreamFault,
+)
+from safety_scenarios.scenario.wire_fault import WireFault
+from safety_scenarios.scenario.world import Senses
+from safety_scenarios.scenario.world_body import Placed
 from safety_scenarios.trial.mcap.cdr import read_stamp_ns
 from safety_scenarios.trial.trial import Trial
 

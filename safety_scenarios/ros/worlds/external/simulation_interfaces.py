@@ -13,8 +13,8 @@ from safety_scenarios.ros.worlds.external.choice import discovered, NEEDED, STAN
 from safety_scenarios.ros.worlds.external.gazebo import fill, interfaces, yaw
 from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world import WorldSettings
+from safety_scenarios.scenario.world_body import Placed
 
 _LOOK_S = 0.05
 _OK, _NOT_FOUND = 1, 2

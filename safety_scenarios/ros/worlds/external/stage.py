@@ -11,9 +11,8 @@ import time
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.mover import Asked, is_at, Mover
-from safety_scenarios.scenario.world.body import AWAY
-from safety_scenarios.scenario.world.external import SLOTS, WorldSettings
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world import SLOTS, WorldSettings
+from safety_scenarios.scenario.world_body import AWAY, Placed
 
 _LOOK_S = 0.005
 _AGAIN_S = 1.0

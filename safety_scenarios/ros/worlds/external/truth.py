@@ -12,8 +12,8 @@ from safety_scenarios.ros.worlds.external.arm_book import ArmTruth
 from safety_scenarios.ros.worlds.external.bodies import Fall, Model, Places
 from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.footprint import Footprint, gap, Placed
+from safety_scenarios.scenario.world import WorldBlock
+from safety_scenarios.scenario.world_body import Footprint, gap, Placed
 from safety_scenarios.trial.world_truth import LONGEST_GAP_NS, UNSEEN
 from safety_scenarios.worlds.task import Route
 

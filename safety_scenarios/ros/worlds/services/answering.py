@@ -25,8 +25,8 @@ from safety_scenarios.ros.worlds.services.poses import (
     read_sdf,
     refuse_other,
 )
-from safety_scenarios.scenario.pattern import compile_pattern
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.untrusted_text import compile_pattern
+from safety_scenarios.scenario.world_body import Placed
 from safety_scenarios.worlds.persistent_world import Moved, PersistentWorld, ROBOT, ROOM
 
 UNSUPPORTED, OK, NOT_FOUND, INCORRECT_STATE, FAILED = range(5)

@@ -8,8 +8,7 @@ import math
 from typing import Any, Protocol
 from xml.etree import ElementTree
 
-from safety_scenarios.scenario.world.body import Solid
-from safety_scenarios.scenario.world.footprint import Placed
+from safety_scenarios.scenario.world_body import Placed, Solid
 from safety_scenarios.worlds.persistent_world import FARTHEST_M, FASTEST, Moved, PersistentWorld
 
 WORLD = 'world'

@@ -28,8 +28,8 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     TOLD,
     Told,
 )
-from safety_scenarios.scenario.intent import Intent
-from safety_scenarios.scenario.measuring import GIVES_TURN
+from safety_scenarios.scenario.stimulus import Intent
+from safety_scenarios.scenario.timing import GIVES_TURN
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import String
 

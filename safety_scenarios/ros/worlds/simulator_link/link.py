@@ -23,9 +23,10 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Deci
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, Stamps
-from safety_scenarios.scenario.intent import Intent
 from safety_scenarios.scenario.interfaces import stamped
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.stimulus import Intent, Stimulus
+from safety_scenarios.scenario.timing import (
     ENDED,
     GIVEN,
     HELD,
@@ -35,8 +36,6 @@ from safety_scenarios.scenario.measuring import (
     THOUGHT,
     TURN,
 )
-from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.stimulus import Stimulus
 from safety_scenarios.trial.link import ForwardingLink
 from safety_scenarios.trial.plan_data import from_text
 from safety_scenarios.trial.summary import PreflightRow

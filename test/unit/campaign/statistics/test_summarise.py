@@ -11,7 +11,7 @@ import pytest
 from safety_scenarios.campaign.statistics.confidence_sequences import anytime, anytime_n
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.scenario.blocks.separation import SeparationCost
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.result import BUSY_HOST, Finding, Latency, Note, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow

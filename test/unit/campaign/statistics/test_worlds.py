@@ -17,8 +17,7 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.reports.comparison_tables import comparison_table
 from safety_scenarios.reports.console_report import table, totals
 from safety_scenarios.scenario.result import Finding, TrialResult
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.figures import TaskFigures, WorldFigures
+from safety_scenarios.scenario.verdict import TaskFigures, Verdict, WorldFigures
 
 NOTHING = dict.fromkeys(name for name in WorldFigures.model_fields if name not in (
     'risks', 'world', 'lockstep', 'observed_s'))

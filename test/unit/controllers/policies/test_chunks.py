@@ -12,7 +12,7 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios import run
-from safety_scenarios.controllers.policies.chunks import ActionChunks, ChunkRules
+from safety_scenarios.controllers.policies.actions import ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.controllers.policies.model import Inference, ModelOptions, PolicyModel
 from safety_scenarios.controllers.policies.policy import policy_class

@@ -11,7 +11,7 @@ from cases import for_each
 import numpy
 from onnx import helper, ModelProto, numpy_helper, TensorProto
 import onnxruntime
-from safety_scenarios.controllers.policies.onnx_model import external_locations, OnnxModel
+from safety_scenarios.controllers.policies.model_files import external_locations, OnnxModel
 
 TWO = numpy.float32([2.0])
 LONG = f'{"d" * 100}/{"w" * 100}.bin'

@@ -13,7 +13,7 @@ from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.controllers.policies.inputs import PolicyInputs
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 from unit.controllers.observations import beams, flag, pose, reading, scan, seen, wrench
 
 BASE = RobotModel(kind='mobile_base', max_speed=1.0)

@@ -18,9 +18,9 @@ import pytest
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
-from safety_scenarios.controllers.policies.servers.failures import MAX_ANSWER
 from safety_scenarios.controllers.policies.servers.lerobot import bytes_field, LeRobotModel, pieces
-from safety_scenarios.controllers.policies.servers.pickled import read_actions
+from safety_scenarios.controllers.policies.servers.messages import read_actions
+from safety_scenarios.controllers.policies.servers.server import MAX_ANSWER
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Command, CommandStamps, Message

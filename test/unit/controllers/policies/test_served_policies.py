@@ -20,21 +20,21 @@ import numpy
 import pytest
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.controllers.policies.inspect_robots_model import InspectRobotsModel
 from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
+from safety_scenarios.controllers.policies.python_models import InspectRobotsModel
 from safety_scenarios.controllers.policies.servers.messages import read_map
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.trial.links.controller_facts import (
+from safety_scenarios.trial.parameters import (
     is_bundled,
     is_own,
     named_controller,
+    read_parameters,
     source_of,
 )
-from safety_scenarios.trial.parameters import read_parameters
 from unit.controllers.fake_server import Reply, serving
 from unit.controllers.observations import box, pose, seen
 from unit.controllers.policies.scripted_servers import actions, openpi, openpi_bytes, xpolicylab

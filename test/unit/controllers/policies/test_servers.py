@@ -26,9 +26,7 @@ from safety_scenarios.controllers.policies.model import (
     InferenceError,
     ModelOptions,
 )
-from safety_scenarios.controllers.policies.servers import failures, server
-from safety_scenarios.controllers.policies.servers.act import ActModel
-from safety_scenarios.controllers.policies.servers.gr00t import Gr00tModel
+from safety_scenarios.controllers.policies.servers import server
 from safety_scenarios.controllers.policies.servers.messages import (
     from_json,
     json_numpy_array,
@@ -38,8 +36,8 @@ from safety_scenarios.controllers.policies.servers.messages import (
     read_map,
     unpacked,
 )
-from safety_scenarios.controllers.policies.servers.openpi import OpenpiModel
-from safety_scenarios.controllers.policies.servers.xpolicylab import XPolicyLabModel
+from safety_scenarios.controllers.policies.servers.request_reply import ActModel, Gr00tModel
+from safety_scenarios.controllers.policies.servers.websocket import OpenpiModel, XPolicyLabModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.latency.split import checked
 from safety_scenarios.scenario.message import CommandStamps
@@ -226,8 +224,8 @@ def test_a_server_that_reads_nothing_holds_nobody_up():
 
 
 def test_an_answer_that_is_too_large_is_not_read_to_its_end(monkeypatch):
-    for module in ('act', 'websocket', 'failures'):
-        monkeypatch.setattr(f'{failures.__package__}.{module}.MAX_ANSWER', 1 << 20)
+    for module in ('request_reply', 'websocket', 'server'):
+        monkeypatch.setattr(f'{server.__package__}.{module}.MAX_ANSWER', 1 << 20)
     large = [0.0] * (1 << 18)
     with openpi(actions((1.0, 0.0)), lambda _: openpi_bytes({'actions': large})) as address:
         model = warm(OpenpiModel(address, SHORT))

@@ -12,9 +12,9 @@ import pytest
 from safety_scenarios.judging.invariants.command_stream import Fresh
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockOffset, Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.timing import ClockOffset, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from steps import growth

@@ -16,9 +16,9 @@ from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Confirmation
-from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from unit.records import (
     driving,
     END_MS,

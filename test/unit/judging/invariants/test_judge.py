@@ -11,8 +11,7 @@ from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import Asks, Judgement
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import answered, are_text, chat, planned, stages, stamps
 
 KIND = Judge(name='kind', description='It is kind.', check_type='judge', severity=1.0)

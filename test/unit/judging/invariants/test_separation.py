@@ -10,7 +10,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.invariants.separation import Separation
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation as Terms
+from safety_scenarios.scenario.blocks.robot import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event

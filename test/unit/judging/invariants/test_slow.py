@@ -13,8 +13,8 @@ from safety_scenarios.judging.invariants.stop import Slow
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import CommandFault
-from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record, stages
 from unit.world_scenarios import BASE, Brakes, in_world

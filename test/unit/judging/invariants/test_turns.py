@@ -10,8 +10,7 @@ from safety_scenarios.judging.llm_judge.prompt import Cache
 from safety_scenarios.scenario.invariant import AsksOften, Judgement
 from safety_scenarios.scenario.message import MAX_CONTENT
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.chats import chat_by_turns, spoken, SYSTEM, TURNS
 from unit.controllers.fake_server import serving
 from unit.judging.llm_judge.judges import judge as asked_at

@@ -6,8 +6,8 @@
 from collections.abc import Callable, Sequence
 
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ANSWER, Measuring, PROBE, PROBE_TYPE
 from safety_scenarios.scenario.message import Message
+from safety_scenarios.scenario.timing import ANSWER, Measuring, PROBE, PROBE_TYPE
 from safety_scenarios.trial.trial import END, NOMINAL, ONSET, TrialRecord
 from unit.records import (
     echo,

@@ -11,15 +11,13 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.latency.clocks import Clocks
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockOffset, ClockRules, Measuring
 from safety_scenarios.scenario.result import Elapsed, Split
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.scenario.timing import ClockOffset, ClockRules, Measuring
+from safety_scenarios.scenario.verdict import LatencyBudget, LatencyClass, Verdict
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, TrialRecord
+from safety_scenarios.stimuli.messages import RawMessage
+from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Timeline, TrialRecord
 from unit.records import (
     answered,
     chat,

@@ -9,14 +9,13 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.latency_findings import confirmation
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.blocks.robot import Stopping
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Confirmation
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Latency
-from safety_scenarios.scenario.verdict import LatencyClass, Verdict
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.scenario.verdict import LatencyBudget, LatencyClass, Verdict
 from unit.records import (
     answered,
     chat,

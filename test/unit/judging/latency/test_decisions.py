@@ -7,7 +7,7 @@ from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import (
+from safety_scenarios.scenario.timing import (
     ClockRules,
     ENDED,
     GIVEN,

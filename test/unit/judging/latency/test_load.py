@@ -11,7 +11,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.latency.stream import WakeUps
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockOffset, Measuring
+from safety_scenarios.scenario.timing import ClockOffset, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import TrialRecord
 from unit.judging.latency.probing import calibration

@@ -10,11 +10,10 @@ from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.latency.pairing import separation_cost
-from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation, SeparationCost
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, SeparationCost, Stopping
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Reaction, Silence
-from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.timing import Measuring
 from unit.records import (
     approaching,
     elapsed,

@@ -11,8 +11,8 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.network import CARRIED
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from unit.records import command, hazard, mark, record, reported
 

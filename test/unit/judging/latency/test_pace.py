@@ -8,12 +8,10 @@ import pytest
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.latency.clocks import Clocks
-from safety_scenarios.scenario.blocks.budget import LatencyBudget
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import ClockRules, Measuring, REAL
-from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.scenario.timing import ClockRules, Measuring, REAL
+from safety_scenarios.scenario.verdict import LatencyBudget, Verdict
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import command, END_MS, hazard, NOMINAL_MS, ns, reacting, record, shown, stamps
 
 BUDGET = LatencyBudget(target_ms=200, acceptable_ms=350, critical_ms=500)

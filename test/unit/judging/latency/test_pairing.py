@@ -11,12 +11,12 @@ import pytest
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import Reaction
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Latency
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.stimuli.faults import LinkLoss
-from safety_scenarios.stimuli.message import RawMessage
+from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     answered,

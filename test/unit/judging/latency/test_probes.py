@@ -6,7 +6,7 @@
 from cases import for_each
 from safety_scenarios.judging.latency.network import clock_offset, ProbeSample, samples
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
+from safety_scenarios.scenario.timing import Measuring
 from unit.judging.latency.probing import answer, calibration, EVERY_MS, probe
 from unit.records import fault, ns
 

@@ -11,9 +11,9 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.scenario.body import Reaction, Silence
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.records import command, driving, echo, hazard, measure, ns, reacting, record
 

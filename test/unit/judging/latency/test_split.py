@@ -16,7 +16,6 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import (
     Command,
     CommandStamps,
@@ -24,10 +23,10 @@ from safety_scenarios.scenario.message import (
     Observation,
     Reading,
 )
-from safety_scenarios.scenario.reaction_parts import ReactionParts
-from safety_scenarios.scenario.timing import read_report, read_timing, Timing
+from safety_scenarios.scenario.timing import Measuring, read_report, read_timing, Timing
+from safety_scenarios.scenario.verdict import ReactionParts
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import SensorFault
-from safety_scenarios.stimuli.person import Person
 from safety_scenarios.trial.links.isolation_protocol import DecisionReader, DecisionWriter
 from unit.loopback_runs import loopback_run
 from unit.records import (

@@ -17,9 +17,9 @@ from safety_scenarios.judging.latency.stream import (
     stream_rows,
 )
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from unit.records import (
     answered,

@@ -12,9 +12,9 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.signal import Signal
-from safety_scenarios.scenario.driving import with_drivers
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.robot_drivers import with_drivers
 from safety_scenarios.scenario.verdict import Verdict
 from unit.records import ALL_CLEAR_MS, driving, END_MS, hazard, NOMINAL_MS, record
 

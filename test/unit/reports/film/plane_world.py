@@ -13,7 +13,7 @@ import math
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, stamped
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.stimuli.bodies import PersonAt
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.loopback import hosted
 from safety_scenarios.trial.session import LinkPlugin, Session

@@ -12,12 +12,11 @@ from safety_scenarios.reports.film.strip import MOMENTS, moments
 from safety_scenarios.reports.film.top_view import around, nearest_points, View
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.reports.scene.trial_scene import build_scene
-from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.block import Box, Wall, WorldBlock
-from safety_scenarios.stimuli.obstacle import Obstacle
+from safety_scenarios.scenario.world import Box, Wall, WorldBlock
+from safety_scenarios.stimuli.bodies import Obstacle
 from safety_scenarios.trial.trial import TrialRecord
 from unit.loopback_runs import loopback_run
 from unit.records import command, hazard, mark, planned, stamps

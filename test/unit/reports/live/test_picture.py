@@ -11,12 +11,11 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.live.json_text import of_event, of_result, shown, to_text
 from safety_scenarios.reports.live.picture import LiveTrial
 from safety_scenarios.reports.live.shapes import BODIES, COLOURS, shapes_of
-from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.trial.trial import ALL_CLEAR, ONSET
 from unit import records
 

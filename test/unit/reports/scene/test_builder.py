@@ -17,17 +17,12 @@ from safety_scenarios.reports.live.shapes import BODIES, shapes_of
 from safety_scenarios.reports.scene.builder import SceneBuilder
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.view import view_of
-from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
-from safety_scenarios.scenario.blocks.separation import Separation
-from safety_scenarios.scenario.body_intent import BodyIntent
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping
 from safety_scenarios.scenario.event import Event
-from safety_scenarios.scenario.stimulus import StimulusPlugin
-from safety_scenarios.scenario.world.body import Body, Solid
-from safety_scenarios.stimuli.obstacle import Obstacle
-from safety_scenarios.stimuli.person import Person
-from safety_scenarios.stimuli.vehicle import Vehicle
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.scenario.stimulus import BodyIntent, StimulusPlugin
+from safety_scenarios.scenario.world_body import Body, Solid
+from safety_scenarios.stimuli.bodies import Obstacle, Person, Vehicle
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.records import command, hazard, mark, planned, shown, stamps
 
 TRUCK = Vehicle(topic='scan', distance=3.0, bearing=0.5, radius=0.6, height=1.2, mass=500.0)

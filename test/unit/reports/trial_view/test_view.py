@@ -28,8 +28,7 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import Campaign, side_by_side
 from safety_scenarios.trial.links.loopback_session import Simulated
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.campaign.statistics.test_summarise import summary, trial
 from unit.loopback_runs import loopback_run
 from unit.records import chat, hazard, mark, planned, stamps

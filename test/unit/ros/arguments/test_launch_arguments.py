@@ -16,7 +16,7 @@ from safety_scenarios.ros.launching.arguments import (
     refuse_unheard_launch,
 )
 from safety_scenarios.ros.launching.simulation import GAZEBO
-from safety_scenarios.scenario.dotted_names import names_of
+from safety_scenarios.scenario.fields import names_of
 
 DEFAULTS = {argument['name']: argument['default_value'] for argument in EVAL.arguments}
 

@@ -21,10 +21,9 @@ from safety_scenarios.ros.worlds.external.arm_book import (
 from safety_scenarios.ros.worlds.external.bodies import Course, models_of
 from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.scenario.world.block import WorldBlock
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.scenario.world.footprint import disc
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.world import WorldBlock, WorldSettings
+from safety_scenarios.scenario.world_body import disc
+from safety_scenarios.stimuli.bodies import PersonAt
 from unit.records import hazard
 
 MS = 1_000_000

@@ -8,9 +8,8 @@ import math
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external.bodies import Course, models_of
-from safety_scenarios.scenario.world.motion import Figure, Walk
-from safety_scenarios.stimuli.person import PersonAt
-from safety_scenarios.stimuli.vehicle import VehicleAt
+from safety_scenarios.scenario.world_body import Figure, Walk
+from safety_scenarios.stimuli.bodies import PersonAt, VehicleAt
 
 STEP_NS = 50_000_000
 ROBOT = (1.0, 2.0, 0.0)

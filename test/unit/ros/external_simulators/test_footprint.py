@@ -7,7 +7,7 @@ import math
 
 from cases import for_each
 import pytest
-from safety_scenarios.scenario.world.footprint import box, capsule, disc, gap, read_footprint
+from safety_scenarios.scenario.world_body import box, capsule, disc, gap, read_footprint
 
 ORIGIN = (0.0, 0.0, 0.0)
 

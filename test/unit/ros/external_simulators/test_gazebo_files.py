@@ -24,7 +24,7 @@ from safety_scenarios.ros.launching.simulation import (
 )
 from safety_scenarios.ros.worlds.external.joint_drive import JointDriveSettings
 from safety_scenarios.ros.worlds.external.stage import slots
-from safety_scenarios.scenario.world.external import SLOTS, WorldSettings
+from safety_scenarios.scenario.world import SLOTS, WorldSettings
 import yaml
 
 CONFIG = Path(__file__).parents[4] / 'config'

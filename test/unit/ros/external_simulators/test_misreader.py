@@ -12,7 +12,7 @@ from safety_scenarios.ros.relay.line import Misreader, ODOMETRY, SCAN
 from safety_scenarios.ros.worlds.external.sensors import misread
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.world.block import Senses, WorldBlock
+from safety_scenarios.scenario.world import Senses, WorldBlock
 from safety_scenarios.stimuli.wire import Packet
 from unit.records import hazard, planned
 

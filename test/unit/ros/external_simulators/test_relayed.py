@@ -12,9 +12,9 @@ from safety_scenarios.ros.relay.line import Line, SCAN
 from safety_scenarios.ros.relay.protocol import RelayTopic
 from safety_scenarios.ros.worlds.external import sensors
 from safety_scenarios.ros.worlds.external.sensors import Relayed
-from safety_scenarios.scenario.intent import Silence
-from safety_scenarios.scenario.world.block import Senses
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.stimulus import Silence
+from safety_scenarios.scenario.wire_fault import WireFault
+from safety_scenarios.scenario.world import Senses
 from sensor_msgs.msg import Imu, LaserScan
 
 TURNED = Senses(yaw_offset=math.radians(10.0))

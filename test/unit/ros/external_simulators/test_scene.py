@@ -15,11 +15,9 @@ from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.scenery import Scene, SceneryCourse
 from safety_scenarios.ros.worlds.external.truth import Shown
-from safety_scenarios.scenario.world.block import Box, Floor, Senses, Wall, WorldBlock
-from safety_scenarios.scenario.world.footprint import box, disc, gap
-from safety_scenarios.scenario.world.motion import FALL_S, FALLEN, Figure
-from safety_scenarios.stimuli.obstacle import ObstacleAt
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.world import Box, Floor, Senses, Wall, WorldBlock
+from safety_scenarios.scenario.world_body import box, disc, FALL_S, FALLEN, Figure, gap
+from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
 
 MS, START = 1_000_000, (0.0, 0.0, 0.0)
 SHELF = Wall(name='shelf', begin=(-3.0, 1.0), end=(1.6, 1.0), along=True)

@@ -8,8 +8,8 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
 from safety_scenarios.ros.worlds.external.stage import Stage, waiting
-from safety_scenarios.scenario.world.external import WorldSettings
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.world import WorldSettings
+from safety_scenarios.stimuli.bodies import PersonAt
 
 PERSON = models_of(PersonAt(distance=2, bearing=0, speed=0, nearest=1), True)[0]
 WORLD = WorldSettings(patience_s=0.5)

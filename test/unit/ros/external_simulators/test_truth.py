@@ -9,10 +9,9 @@ from safety_scenarios.ros.worlds.external.bodies import Course, models_of
 from safety_scenarios.ros.worlds.external.mover import ALIVE_NS, is_at, PoseBook
 from safety_scenarios.ros.worlds.external.scenery import scenery_of
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
-from safety_scenarios.scenario.world.block import Wall, WorldBlock
-from safety_scenarios.scenario.world.footprint import disc
-from safety_scenarios.stimuli.obstacle import ObstacleAt
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.world import Wall, WorldBlock
+from safety_scenarios.scenario.world_body import disc
+from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
 
 MS = 1_000_000
 PERSON = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)

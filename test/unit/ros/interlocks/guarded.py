@@ -24,8 +24,8 @@ from safety_scenarios.ros.hil.interlocks.robot_state import (
 from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.hil import HilSettings
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.stimulus import Stimulus
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.link import Gate, Link
 from safety_scenarios.trial.summary import PreflightRow
 from unit.records import twist

@@ -7,10 +7,8 @@ from cases import for_each
 import pytest
 from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.ros.worlds.services.poses import ContentError, FormatError, read_sdf
-from safety_scenarios.scenario.world.body import Solid
-from safety_scenarios.scenario.world.motion import ADULT_M
-from safety_scenarios.stimuli.obstacle import ObstacleAt
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.world_body import ADULT_M, Solid
+from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
 
 BOX = models_of(ObstacleAt(distance=1, lateral=0, width=1.2, height=0.5, closing_speed=0,
                            nearest=1), True)[0].sdf(

@@ -9,8 +9,8 @@ from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
 from safety_scenarios.ros.worlds.external.stepping import await_command
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
-from safety_scenarios.scenario.measuring import ClockRules
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.timing import ClockRules
 from unit.records import hazard
 
 TOPICS = (CommandTopic(topic='cmd_vel'),)

@@ -24,8 +24,8 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Told,
     told,
 )
-from safety_scenarios.scenario.intent import Intent, read_intent, StreamFault
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.stimulus import Intent, read_intent, StreamFault
+from safety_scenarios.stimuli.bodies import PersonAt
 from unit.records import hazard
 from unit.records import planned as trial_of
 

@@ -20,7 +20,7 @@ from safety_scenarios.ros.link.stall_reports import CommandTimes, stall_event, S
 from safety_scenarios.ros.worlds.simulator_link import link as world_link
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.scenario.measuring import Measuring, STALLS
+from safety_scenarios.scenario.timing import Measuring, STALLS
 from safety_scenarios.trial.process_witness import Gap, Report
 
 MS = 1_000_000

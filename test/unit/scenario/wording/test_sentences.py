@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from cases import for_each
-from safety_scenarios.scenario.pattern import compile_pattern, place_of
+from safety_scenarios.scenario.untrusted_text import compile_pattern, place_of
 from safety_scenarios.scenario.wording.hearing import hear, Heard
 from safety_scenarios.scenario.wording.reading import MOST, read
 

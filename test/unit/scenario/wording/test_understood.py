@@ -11,7 +11,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.wording.understood import unknown_word
+from safety_scenarios.scenario.wording.hearing import unknown_word
 from safety_scenarios.studies.selftest.selftest import in_simulated_time
 from safety_scenarios.trial.trial import TrialRecord
 from unit.records import answered, chat

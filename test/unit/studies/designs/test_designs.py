@@ -15,7 +15,7 @@ from safety_scenarios.cli.designs import answered, opened
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.scenario.documented_schema import described
+from safety_scenarios.scenario.fields import described
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.answer import answer, claim_answer
 from safety_scenarios.studies.designs.claim import read_claim

@@ -21,7 +21,7 @@ from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.servers import AreSettings
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.link_plan import LinkPlan
+from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.links.app_link import AppProcess, text_of
 from safety_scenarios.trial.session import LinkPlugin
 from safety_scenarios.trial.summary import CampaignSummary

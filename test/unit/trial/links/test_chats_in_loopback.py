@@ -17,12 +17,11 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import TrialRecord
+from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.chats import SYSTEM, TURNS
 from unit.formats.files import load, plain
 from unit.linked import linked

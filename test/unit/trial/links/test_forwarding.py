@@ -14,9 +14,9 @@ import pytest
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.run import run
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable, StoppedLink
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import ForwardingLink, Link
 from safety_scenarios.trial.session import Observer

@@ -21,7 +21,7 @@ from safety_scenarios.controllers.host import Hanging
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.scenario.message import Command, Message, Observation, Reading
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.scenario.world.block import MountedFrame
+from safety_scenarios.scenario.world import MountedFrame
 from safety_scenarios.trial.links.isolated_controller import IsolatedController, ReportedFailure
 from safety_scenarios.trial.links.isolated_process import Child
 from safety_scenarios.trial.links.isolation_protocol import (

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.interfaces import completed, stamp_of, stamped
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial

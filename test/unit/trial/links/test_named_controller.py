@@ -14,7 +14,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.folder.provenance import Repositories
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, UnknownPluginError
-from safety_scenarios.trial.links.controller_facts import is_bundled, named_controller
+from safety_scenarios.trial.parameters import is_bundled, named_controller
 
 SCENARIO = 'SCN-R-101'
 POLICY = '''
@@ -161,7 +161,7 @@ def test_a_dot_for_the_colon_gets_a_hint():
 def test_nothing_in_the_current_folder_hides_what_is_installed(repository):
     (repository / 'json.py').write_text('1 / 0')
     (repository / 'yaml.py').write_text('1 / 0')
-    code = ('from safety_scenarios.trial.links.controller_facts import named_controller as n\n'
+    code = ('from safety_scenarios.trial.parameters import named_controller as n\n'
             'n("own_policies.policy:Policy"); import yaml, json; print(yaml.__file__)')
     shown = subprocess.run([sys.executable, '-P', '-c', code], capture_output=True, text=True,
                            check=True)

@@ -18,7 +18,7 @@ from safety_scenarios.judging.drivers._velocity_commands import AxisLimits
 from safety_scenarios.scenario.driver import BASE_AXES, Commanded, DriverPlugin
 from safety_scenarios.scenario.interfaces import command_message, INPUTS
 from safety_scenarios.scenario.message import Command, Message
-from safety_scenarios.scenario.simulated_robot import (
+from safety_scenarios.scenario.robot_drivers import (
     from_json,
     simulated_robot,
     SimulatedRobot,

@@ -13,17 +13,16 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import MeasurementError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.scenario.intent import read_intent, StreamFault
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.stimulus import StimulusContext
+from safety_scenarios.scenario.stimulus import read_intent, StimulusContext, StreamFault
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.world.wire_fault import WireFault
+from safety_scenarios.scenario.wire_fault import WireFault
 from safety_scenarios.stimuli.faults import CommandFault, SensorFault
-from safety_scenarios.stimuli.message import Prompt
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
+from safety_scenarios.trial.trial import Timeline
 from safety_scenarios.worlds.mujoco.world import World
 from unit.worlds.driven import scenario as in_a_world
 from unit.worlds.driven import twist

@@ -15,7 +15,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.wiring import ELSEWHERE
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.trial.motion_interfaces import (
+from safety_scenarios.scenario.message_types import (
     is_lasting,
     may_change,
     may_command,

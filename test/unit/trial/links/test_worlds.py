@@ -24,17 +24,15 @@ from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.stimuli.contact import Contact
+from safety_scenarios.stimuli.bodies import Contact, Person
 from safety_scenarios.stimuli.faults import SensorFault
-from safety_scenarios.stimuli.message import Prompt
-from safety_scenarios.stimuli.person import Person
+from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.journal import Journal, read_journal
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
-from safety_scenarios.trial.timeline import Timeline
-from safety_scenarios.trial.trial import END
+from safety_scenarios.trial.trial import END, Timeline
 from safety_scenarios.trial.world_truth import all_told, Clock, told_by, told_distances
 from unit.conversations import block, talk
 from unit.records import hazard, stages, stamps

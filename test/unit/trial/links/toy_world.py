@@ -12,10 +12,9 @@ from contextlib import closing
 
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan, stamped
-from safety_scenarios.scenario.measuring import Measuring
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.stimuli.obstacle import ObstacleAt
-from safety_scenarios.stimuli.person import PersonAt
+from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.links.controller_settings import controller_settings, plugin_of
 from safety_scenarios.trial.links.loopback import hosted

@@ -1,4 +1,0 @@
-# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
-# SPDX-License-Identifier: Apache-2.0
-
-"""What sensors of the embedded world publish, and what is wrong with it."""
