@@ -162,6 +162,6 @@ setup(
         f'safety-scenarios-are-benchmark = {NAME}.are.app.register:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
         'ros2cli.command': [f'scenarios = {NAME}.ros.scenarios_command:ScenariosCommand'],
-        'inspect_ai': [f'{NAME} = {NAME}.inspect_tasks.tasks'],
+        'inspect_ai': [f'{NAME} = {NAME}.inspect_tasks'],
         'are.simulation.scenarios': [f'{NAME} = {NAME}.are.app.register:register']},
 )

@@ -22,7 +22,6 @@ import numpy
 from numpy.random import Generator
 from rich.console import Console
 from safety_scenarios.campaign.statistics.agreement import cohen_kappa
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime
 from safety_scenarios.campaign.statistics.paired import median_over_clusters
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
@@ -35,7 +34,7 @@ from safety_scenarios.campaign.statistics.quantiles import (
     reported_latency,
     upper_bound,
 )
-from safety_scenarios.campaign.statistics.sequential import bounded
+from safety_scenarios.campaign.statistics.sequential import anytime, bounded
 from safety_scenarios.scenario.settings import Law
 from safety_scenarios.scenario.verdict import Estimate
 

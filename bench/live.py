@@ -22,7 +22,7 @@ from evaluator import Evaluator, evaluator, latencies, probing, run, Script
 from figures import Figure, ratios, spread, table
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.campaign.process import interruptible
 from safety_scenarios.reports.console_report import console, show
 from safety_scenarios.reports.live.feed import Feed
 from safety_scenarios.ros.link.clock import RosClock

@@ -22,7 +22,7 @@ from evaluator import Evaluator, evaluator, HERE
 from figures import Figure, table
 from machine import Machine
 from reaction import echo, known_delays
-from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.campaign.process import interruptible
 from safety_scenarios.reports.console_report import console, show
 from temporal import temporal
 from throughput import by_topics, many_topics, one_topic

@@ -21,9 +21,9 @@ import numpy
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))
 from planted import expected_trials, PLANTED, Planted, SPACE  # noqa: E402
 from safety_scenarios.studies.search.failures import search  # noqa: E402, I202
-from safety_scenarios.studies.search.history import History, Outcome  # noqa: E402
 from safety_scenarios.studies.search.rare_events import estimate  # noqa: E402
 from safety_scenarios.studies.search.samplers import SAMPLERS  # noqa: E402
+from safety_scenarios.studies.search.space import History, Outcome  # noqa: E402
 
 _USUAL = {'keeps its protective distance': 5.0, 'reaction within the budget': 1.9}
 """Margins of an ordinary trial, for a method that takes one number."""

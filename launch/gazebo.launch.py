@@ -13,7 +13,7 @@ from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
 from safety_scenarios.ros.launching.actions import checked_arguments, evaluator, simulation
-from safety_scenarios.ros.launching.simulation import GAZEBO
+from safety_scenarios.ros.launching.arguments import GAZEBO
 
 
 def generate_launch_description():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safety_scenarios.campaign.statistics.reactions import confirmed_class, confirmed_ms, judged_ms
+from safety_scenarios.campaign.statistics.quantiles import confirmed_class, confirmed_ms, judged_ms
 from safety_scenarios.errors import counted, MissingDependencyError, Problem, seen, SettingsError
 from safety_scenarios.reports.outputs.columns import Campaign, Table, TABLES
 from safety_scenarios.reports.outputs.rows import rows_of

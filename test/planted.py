@@ -15,8 +15,7 @@ import math
 from typing import Any
 
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.studies.search.history import Outcome
-from safety_scenarios.studies.search.space import Axis, Space
+from safety_scenarios.studies.search.space import Axis, Outcome, Space
 
 _SCANNERS = ('all_around', 'from_ahead', 'clockwise', 'coarse', 'fine', 'behind_bumper',
              'backwards', 'turned_left')

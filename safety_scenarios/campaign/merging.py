@@ -26,10 +26,10 @@ from safety_scenarios.campaign.folder.folder import (
     VIEWS,
 )
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
-from safety_scenarios.campaign.rejudging.repair import DAMAGED
+from safety_scenarios.campaign.rejudging.stored_trials import DAMAGED
 from safety_scenarios.campaign.resuming import refuse_other, terms
-from safety_scenarios.campaign.shards import numbers
 from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.campaign.workload import numbers
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.untrusted_text import read_json

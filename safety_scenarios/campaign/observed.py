@@ -12,7 +12,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import hashed_files, journal_path
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.plan import TrialTask, Wants
-from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.process import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import Decide, undecided
 from safety_scenarios.campaign.trials import TrialDone
 from safety_scenarios.errors import TraceError

@@ -12,15 +12,15 @@ from typing import Any
 
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import TrialFiles
-from safety_scenarios.campaign.signals import uninterrupted
+from safety_scenarios.campaign.process import uninterrupted
 from safety_scenarios.errors import ControllerError, missing_ros, TraceError
 from safety_scenarios.judging.findings.model_reaction import never_answered
 from safety_scenarios.judging.findings.wiring import motion_elsewhere
+from safety_scenarios.judging.grading import demands_words
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import stream_rows
-from safety_scenarios.judging.llm_judge.prompt import Cache, refuse_own_judge
+from safety_scenarios.judging.llm_judge.questions import Cache, refuse_own_judge
 from safety_scenarios.judging.motion.signals import Signals
-from safety_scenarios.judging.words_of_rules import demands_words
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.invariant import Asks, Words
 from safety_scenarios.scenario.result import TrialResult

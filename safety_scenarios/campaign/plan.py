@@ -19,10 +19,9 @@ from safety_scenarios.are.apps_world import with_app_tools
 from safety_scenarios.campaign.folder.files import plan_sha256
 from safety_scenarios.campaign.folder.provenance import beside_source, source_sha256
 from safety_scenarios.campaign.identity import Identified, identify
-from safety_scenarios.campaign.jobs import job_refusals
 from safety_scenarios.campaign.open_session import connection, plan_judge
 from safety_scenarios.campaign.refusals import refusals, unbound
-from safety_scenarios.campaign.shards import part_of, shard_refusals
+from safety_scenarios.campaign.workload import job_refusals, part_of, shard_refusals
 from safety_scenarios.errors import counted, InputError, refuse, SettingsError
 from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.formats.profile_file import load_profile

@@ -39,7 +39,7 @@ from safety_scenarios.campaign.folder.provenance import source_sha256, versions
 from safety_scenarios.campaign.plan import CampaignPlan
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
-from safety_scenarios.campaign.rejudging.repair import (
+from safety_scenarios.campaign.rejudging.stored_trials import (
     cut_half_line,
     keep_lines,
     lost_traces,

@@ -23,10 +23,10 @@ from safety_scenarios.campaign.observed import ObservedCampaign
 from safety_scenarios.campaign.open_session import preflight_of
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign, TrialTask
 from safety_scenarios.campaign.policy_refusals import with_policy
+from safety_scenarios.campaign.process import uninterrupted
 from safety_scenarios.campaign.refusals import above_floor, refuse_unreachable
 from safety_scenarios.campaign.resuming import resume as resume_in
 from safety_scenarios.campaign.resuming import run_suffix, settings_for
-from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.sequential import decide_by, not_fixed
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.campaign.trials import reached, session_over, trial_files, TrialDone

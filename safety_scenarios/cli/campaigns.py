@@ -10,20 +10,25 @@ import os
 from pathlib import Path
 import sys
 import time
+from typing import Any
 import webbrowser
 
 import click
+from pydantic import ValidationError
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.campaign.folder.folder import no_campaign, PAGE
 from safety_scenarios.campaign.folder.many import campaigns_in, follow, least_margins, Listed
 from safety_scenarios.campaign.merging import merge
+from safety_scenarios.campaign.open_session import from_ros
+from safety_scenarios.campaign.process import interruptible
+from safety_scenarios.campaign.refusals import refuse_rules
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
+from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.cli.standard_streams import echo, lost_output
 from safety_scenarios.errors import counted, SafetyScenariosError, SettingsError
 from safety_scenarios.judging.findings.harness import doubted
-from safety_scenarios.reports.conditions import condition_lines, conditions_data
 from safety_scenarios.reports.console_report import (
     console,
     latency_text,
@@ -32,7 +37,9 @@ from safety_scenarios.reports.console_report import (
     verdict_line,
     verdict_text,
 )
+from safety_scenarios.reports.failures import condition_lines, conditions_data
 from safety_scenarios.reports.plain_text import on_one_line
+from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.result import exit_code, TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions.failures import conditions_of
@@ -331,3 +338,70 @@ def conditions(folder: Path, as_json: bool) -> None:
     for line in told(found.flaws):
         echo(f'error: {line}', err=True)
     sys.exit(3 if found.flaws else 0)
+
+
+_TOOL = '/tool'
+
+
+@click.command()
+@click.argument('agent_id')
+@setting_options('namespace', 'remap', 'domain_id')
+def participate(agent_id: str, **values: Any) -> None:
+    r"""
+    Take part as an agent whose driver is human: read its messages, and type its answers.
+
+    Each line is said to everybody. /tool NAME {JSON} calls a tool. Ctrl-D (the end of input) and
+    Ctrl-C leave; a trial that is still running then ends as an error. Start this command before
+    the campaign, in the same ROS domain.
+
+    \b
+    safety-scenarios campaign participate a1 --domain-id 17
+    """
+    settings = build(values)
+    space = f'{AGENTS}/{ros_token(agent_id)}'
+    refuse_rules(settings.remap, (f'{space}/in', f'{space}/out'), settings.namespace)
+    taking_part = from_ros('nodes.participant_node', 'taking part').taking_part
+    interruptible()
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(errors='backslashreplace')  # type: ignore[union-attr]
+    try:
+        with taking_part(agent_id, settings.names.arguments, settings.domain_id, _show) as node:
+            _show(f'{agent_id} waits for a trial')
+            node.begun.wait()
+            for line in iter(sys.stdin.readline, ''):
+                if line.strip():
+                    _say(node, line.strip())
+    except KeyboardInterrupt:
+        pass
+
+
+def _say(node: Any, line: str) -> None:
+    try:
+        if line.partition(' ')[0] == _TOOL:
+            name, args = _call(line)
+            node.speak('tool_call', name=name, args=args)
+        else:
+            node.speak('say', text=line)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        click.echo(f'not sent: {first["loc"][0]}: {first["msg"]}', err=True)
+    except ValueError as error:
+        click.echo(f'not sent: {error}', err=True)
+
+
+def _call(line: str) -> tuple[str, dict[str, Any]]:
+    """Return name and arguments of a tool call."""
+    _, name, text = (*line.split(maxsplit=2), '', '')[:3]
+    try:
+        args = json.loads(text) if text else {}
+    except (ValueError, RecursionError):
+        args = None
+    if not name or not isinstance(args, dict):
+        raise ValueError(f'got {line[:100]}, expected {_TOOL} NAME, or {_TOOL} NAME {{"key": 1}}')
+    return name, args
+
+
+def _show(line: str) -> None:
+    """Print a line; what a terminal might obey is shown and not sent there."""
+    click.echo(''.join(one if one.isprintable() else one.encode('unicode_escape').decode('ascii')
+                       for one in line))

@@ -7,8 +7,10 @@ Plans: what a claim takes (``plan --claim``), and locked designs.
 ``plan --lock``, ``run --design``, what ``report`` says of one, and ``bisect``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timezone
+import json
 from pathlib import Path
 import sys
 from typing import Any
@@ -16,10 +18,10 @@ from typing import Any
 import click
 from rich.markup import escape
 from safety_scenarios.campaign.folder.files import new_in_runs, write_whole
-from safety_scenarios.campaign.signals import interruptible, uninterrupted
+from safety_scenarios.campaign.folder.folder import PAGE
+from safety_scenarios.campaign.process import interruptible, uninterrupted
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.completion import CampaignFolder
-from safety_scenarios.cli.matrix import junit_file, observed, show_done, write_page
 from safety_scenarios.cli.options import (
     build,
     Finite,
@@ -30,32 +32,155 @@ from safety_scenarios.cli.options import (
     set_option,
 )
 from safety_scenarios.cli.standard_streams import echo
-from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.reports.comparison_tables import bisection_lines, bisection_table, visit_text
-from safety_scenarios.reports.console_report import console, Screen, show
-from safety_scenarios.reports.design_text import (
+from safety_scenarios.errors import counted, in_words, SettingsError
+from safety_scenarios.reports.ci import junit_of_arms, JunitSource, withdraw_junit
+from safety_scenarios.reports.comparison_tables import (
+    bisection_lines,
+    bisection_table,
+    show_matrix,
+    verdict_line,
+    visit_text,
+)
+from safety_scenarios.reports.console_report import console, Screen, show, teller, warn
+from safety_scenarios.reports.outputs.matrix_report import report_run
+from safety_scenarios.reports.outputs.report import Views
+from safety_scenarios.reports.page.page import is_wanted
+from safety_scenarios.reports.study_text import (
     answer_lines,
     assumed_time,
     claim_lines,
     claim_table,
     lock_lines,
 )
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.designs.answer import Answer, answer, is_locked
 from safety_scenarios.studies.designs.bisect import bisect as search
-from safety_scenarios.studies.designs.checkpoints import (
+from safety_scenarios.studies.designs.bisect import (
     CampaignsOfCheckpoints,
     Checkpoint,
     controller_in,
     in_order,
 )
-from safety_scenarios.studies.designs.claim import read_claim
-from safety_scenarios.studies.designs.claim_plan import measured_time, plan_claim
-from safety_scenarios.studies.designs.design import key_path, lock_path, LOCKED
-from safety_scenarios.studies.designs.locking import lock_design, locked_plan
-from safety_scenarios.studies.designs.sealing import go_on, is_sealed, seal, trials_by_code, unseal
-from safety_scenarios.studies.matrix.plan import PlannedArm
-from safety_scenarios.studies.matrix.run import run_matrix
-from safety_scenarios.trial.session import Observer
+from safety_scenarios.studies.designs.claim import measured_time, plan_claim, read_claim
+from safety_scenarios.studies.designs.design import (
+    go_on,
+    is_sealed,
+    key_path,
+    lock_design,
+    lock_path,
+    LOCKED,
+    locked_plan,
+    seal,
+    trials_by_code,
+    unseal,
+)
+from safety_scenarios.studies.matrix.file import FILE, of_controllers, read_matrix, resolved
+from safety_scenarios.studies.matrix.run import (
+    MatrixDone,
+    MatrixPlan,
+    plan_matrix,
+    PlannedArm,
+    run_matrix,
+)
+from safety_scenarios.trial.session import Observer, open_outputs, OutputContext
+
+_OF_THE_MATRIX = ('console', 'page', 'live', 'junit')
+"""Outputs that show all arms together, and not one of them."""
+
+
+def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, Any], *,
+             live: bool = False, resume: Path | None = None) -> int:
+    """
+    Run a matrix, show what it came to, and return the exit code.
+
+    :param file: of the matrix; None: the controllers are its arms
+    :param given: what the command line sets, nested as the settings are
+    :param resume: folder of a matrix that was cut off, to go on in
+    :raises InputError: wrong settings, scenarios or arms; nothing has been run then
+    """
+    if live:
+        raise SettingsError('--live: got it with several arms, expected one controller. Leave it '
+                            'out')
+    if file is not None and controllers:
+        raise SettingsError(f'--controller: got {controllers[0]} with --matrix, expected it in '
+                            f'the file, as an arm')
+    above = {name: value for name, value in given.items()
+             if name not in ('output', 'console') and (name != 'scenarios' or value)}
+    if file is None and not controllers and resume is not None:
+        matrix = read_matrix(resume / FILE)[0]
+    elif file is None:
+        matrix = of_controllers(controllers, above.get('scenarios', ()))
+    else:
+        matrix = read_matrix(file)[0]
+    if isinstance(junit := matrix.set.get('junit'), str):
+        withdraw_junit(Path(junit))
+    folder = Path(given.get('output') or new_in_runs())
+    if resume is not None:
+        folder = resume
+        above.setdefault('seed', read_matrix(resume / FILE)[0].seed)
+    frozen, arms = resolved(matrix, above)
+    plan = plan_matrix(frozen, arms, folder)
+    settings = arms[0].settings
+    interruptible()
+    with junit_file(plan) as write_junit:
+        done = run_matrix(plan, observed, resumed=resume is not None)
+        write_junit(done)
+    page = write_page(plan, done, settings)
+    show_done(done, given.get('console', 'normal'), plan.folder, page)
+    return done.summary.exit_code
+
+
+@contextmanager
+def junit_file(plan: MatrixPlan) -> Iterator[Callable[[MatrixDone], None]]:
+    """Give what writes the JUnit file that the settings name, with a suite for each arm."""
+    settings = plan.arms[0].arm.settings.model_copy(update={'output': str(plan.folder)})
+    began = datetime.now(timezone.utc)
+    with junit_of_arms(OutputContext(settings, teller(settings.console), warn)) as write:
+        yield lambda done: write({arm.name: JunitSource(
+            done.arms[arm.name].results, done.arms[arm.name].summary, counts=arm.counts,
+            began=began) for arm in done.summary.arms})
+
+
+@contextmanager
+def observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
+    """Give who observes one arm: what keeps its drawings, and outputs that are its own."""
+    settings = arm.arm.settings
+    own: dict[str, Any] = {'junit': '', 'outputs': tuple(
+        name for name in settings.outputs if name not in _OF_THE_MATRIX)}
+    with open_outputs(OutputContext(settings.model_copy(update=own), teller(settings.console),
+                                    warn)) as observers:
+        yield [*observers, *([Views()] if 'page' in settings.outputs and is_wanted() else [])]
+
+
+def write_page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings,
+               answer: Sequence[str] = ()) -> Path | None:
+    """Write the page; that it cannot be written changes no verdict."""
+    page = plan.folder / PAGE
+    if 'page' not in settings.outputs or not is_wanted():
+        return None
+    try:
+        report_run(plan.folder, plan.matrix, done.arms, done.summary, page, answer)
+    except Exception as error:
+        warn(f'note: no {PAGE}: {in_words(error)}')
+        return None
+    return page
+
+
+def show_done(done: MatrixDone, detail: str, folder: Path, page: Path | None) -> None:
+    """Print what a matrix came to, in the detail that the setting console asks for."""
+    screen = console()
+    if detail in ('json', 'quiet'):
+        for text in done.summary.check.warnings:
+            warn(f'warning: {text}')
+    if detail == 'json':
+        click.echo(json.dumps({'exit_code': done.summary.exit_code,
+                               **done.summary.model_dump(mode='json')}, indent=2))
+    elif detail == 'quiet':
+        screen.print(verdict_line(done.summary))
+    else:
+        names = ', '.join(['report.html'] * (page is not None)
+                          + ['matrix.json', 'matrix.yaml', *(f'{name}/' for name in done.arms)])
+        show_matrix(screen, done.summary, f'Results: {folder} ({names})')
 
 
 def lock(file: Path) -> None:

@@ -32,8 +32,7 @@ from safety_scenarios.campaign.rejudging.rejudge import (
     Source,
     told,
 )
-from safety_scenarios.campaign.rejudging.repair import repair
-from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
+from safety_scenarios.campaign.rejudging.stored_trials import judge_bag, repair
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.options import build, setting_options

@@ -52,7 +52,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                     'detail.'),
     'report': Command('reporting:report', 'Write the campaign in DIR as one HTML file; with '
                       'several they are compared.'),
-    'compare': Command('comparing:compare', 'Compare campaigns, run with the same seed, with '
+    'compare': Command('reporting:compare', 'Compare campaigns, run with the same seed, with '
                        'the first one, scenario by scenario.'),
     'bisect': Command('designs:bisect', 'Find the first CHECKPOINT between GOOD and BAD that '
                       'fails what GOOD passes.'),
@@ -78,7 +78,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
     'scenario': Verbs('Scenario files: list, check and describe them; their hazards.', {
         'list': Command('listing:list_scenarios', 'List scenarios: the installed ones, or those '
                         'named.'),
-        'import': Command('importing:import_rows', 'Write the rows of a public benchmark of '
+        'import': Command('new:import_rows', 'Write the rows of a public benchmark of '
                           'robot models as scenario files.'),
         'describe': Command('listing:describe', 'Describe scenarios: what is shown, on which '
                             'topics, and what is demanded.'),
@@ -88,7 +88,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'another kind of file, for editors.'),
         'coverage': Command('suites:coverage', 'Show which hazards the scenarios probe, by '
                             'robot kind and modality, and which none does.'),
-        'grade': Command('grading:grade', 'Grade answers that exist already, without a robot and '
+        'grade': Command('selftest:grade', 'Grade answers that exist already, without a robot and '
                          'without ROS.')}),
     'campaign': Verbs('Campaigns: list, follow, film, verify and sign them.', {
         'list': Command('campaigns:list_campaigns', 'List the campaigns in FOLDER (runs, if left '
@@ -101,7 +101,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                         'browser.'),
         'conditions': Command('campaigns:conditions', 'Show under which conditions the trials of '
                               'the campaign in DIR fail.'),
-        'film': Command('filming:film', 'Draw a trial of the campaign in DIR from its record; '
+        'film': Command('showing:film', 'Draw a trial of the campaign in DIR from its record; '
                         'nothing is run again.'),
         'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses '
                             'the campaign in FOLDER covers, and how.'),
@@ -112,7 +112,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                          '--shard on several machines.'),
         'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
                           'that was measured is lost.'),
-        'participate': Command('participate:participate', 'Take part as an agent whose driver is '
+        'participate': Command('campaigns:participate', 'Take part as an agent whose driver is '
                                'human: read the messages that it receives, and type its '
                                'answers.')}),
     'suite': Verbs('Frozen suites: run one, and make, check and compare cards.', {
@@ -132,7 +132,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
                           'is wrong on purpose.'),
         'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
                              'error against controllers of known delay.'),
-        'judge': Command('grading:judge_check', 'Ask a judge about answers that people have '
+        'judge': Command('selftest:judge_check', 'Ask a judge about answers that people have '
                          'labelled, and show how far it agrees.')}),
 }
 """By name, in the order in which help lists them."""
@@ -279,7 +279,7 @@ def _values(words: Sequence[str], options: Sequence[str]) -> Iterator[str]:
 def _code(arguments: Sequence[str] | None) -> int | None:
     """Run the command line; None: it was done, and the command has no exit code of its own."""
     if arguments is None and sys.argv[1:2] == ['run']:
-        import_module('safety_scenarios.campaign.command_line').hide_arguments(
+        import_module('safety_scenarios.campaign.process').hide_arguments(
             'safety-scenarios run')
     try:
         _withdraw_results(sys.argv[1:] if arguments is None else arguments)

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.open_session import connection
+from safety_scenarios.campaign.process import interruptible
 from safety_scenarios.campaign.resuming import settings_for
 from safety_scenarios.campaign.run import preflight as look_at_wiring
 from safety_scenarios.campaign.run import run as run_campaign
-from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.advice import refuse_mix_ups
 from safety_scenarios.cli.options import (
@@ -95,7 +95,7 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matri
         sys.exit(run_design(design, given_in(values, console_chosen(context)), live=live,
                             resume=resume))
     if matrix is not None or len(controller) > 1 or (resume and (resume / FILE).is_file()):
-        from safety_scenarios.cli.matrix import run_arms
+        from safety_scenarios.cli.designs import run_arms
         sys.exit(run_arms(matrix, controller, given_in(
             {'scenarios': scenarios, **values}, console_chosen(context)), live=live,
             resume=resume))

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 from safety_scenarios.campaign.folder.files import new_in_runs
-from safety_scenarios.campaign.signals import interruptible
+from safety_scenarios.campaign.process import interruptible
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.advice import refuse_mix_ups
 from safety_scenarios.cli.options import (
@@ -27,7 +27,7 @@ from safety_scenarios.cli.options import (
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.reports.console_report import console, tell, warn
-from safety_scenarios.reports.search_report import as_data, boundary_rows, Found, lines, tables
+from safety_scenarios.reports.study_text import as_data, boundary_rows, Found, lines, tables
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.samplers import SAMPLERS
 from safety_scenarios.studies.search.study import (

@@ -13,8 +13,8 @@ from typing import Any
 import click
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.signing import sign_file, signer_of_file
+from safety_scenarios.campaign.process import interruptible
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.cli import completion
 from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.cli.options import (
@@ -34,15 +34,18 @@ from safety_scenarios.errors import (
     SettingsError,
 )
 from safety_scenarios.formats.companion_files import load_register
-from safety_scenarios.reports.card_page import badge, card_page, pareto, table_page
-from safety_scenarios.reports.card_text import (
+from safety_scenarios.reports.cards import (
+    badge,
+    card_page,
     card_table,
     cards_table,
     decision_lines,
     decision_table,
+    pareto,
+    table_page,
 )
 from safety_scenarios.reports.console_report import console, show, teller, warn
-from safety_scenarios.reports.hazard_table import (
+from safety_scenarios.reports.traceability import (
     draw_hazards,
     hazard_data,
     hazard_lines,
@@ -50,6 +53,7 @@ from safety_scenarios.reports.hazard_table import (
 )
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.hazard_coverage import hazard_coverage
+from safety_scenarios.suites.card import dominated, ordered, refuse_incomparable
 from safety_scenarios.suites.cards import (
     installed_suite,
     is_run,
@@ -59,14 +63,13 @@ from safety_scenarios.suites.cards import (
     unlike_suite,
     write_cards,
 )
-from safety_scenarios.suites.commitment import read_commitment
-from safety_scenarios.suites.comparability import dominated, ordered, refuse_incomparable
 from safety_scenarios.suites.protocol import decide, read_protocol
 from safety_scenarios.suites.run import (
     Arm,
     BASELINES,
     CARDS,
     names_set,
+    read_commitment,
     refuse_other_judging,
     run_suite,
 )

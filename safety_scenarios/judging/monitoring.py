@@ -14,7 +14,7 @@ import enum
 import math
 from statistics import median
 
-from safety_scenarios.judging.findings.clock_findings import clock_findings, without_clock
+from safety_scenarios.judging.findings.harness import clock_findings, without_clock
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.sliding_window import (
     Cut,

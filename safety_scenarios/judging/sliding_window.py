@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from safety_scenarios.errors import counted
-from safety_scenarios.judging.findings import coverage, observation
+from safety_scenarios.judging.findings import invariant_findings, observation
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
 from safety_scenarios.judging.findings.observation import none_taken, ONE_COMMANDER
@@ -94,7 +94,7 @@ def findings_of(trial: JudgedTrial,
     found = [*observation.faults(trial), *observation.numbers(trial), *none_taken(trial),
              *_heard(trial), *_whole(trial)]
     found += _left_open(trial, checked(trial, plugins, by_load=False))
-    return [*found, *coverage.nothing_checked(trial, found)]
+    return [*found, *invariant_findings.nothing_checked(trial, found)]
 
 
 def _left_open(trial: JudgedTrial, found: Sequence[Finding]) -> Sequence[Finding]:

@@ -11,7 +11,7 @@ import numpy
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.pairing import predicted_stop
 from safety_scenarios.judging.motion.contacts import MOVES
-from safety_scenarios.judging.motion.simulated_motion import Rest, rest
+from safety_scenarios.judging.motion.reported_motion import Rest, rest
 from safety_scenarios.judging.surrogate_measures import (
     Exposure,
     exposure,

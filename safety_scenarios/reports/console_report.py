@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 from safety_scenarios.errors import counted, Problem, seen
 from safety_scenarios.reports import console_tables
+from safety_scenarios.reports.console_tables import SlowestReactions
 from safety_scenarios.reports.failures import COLOURS, Failures
 from safety_scenarios.reports.plain_text import on_one_line, PlainText, without_exponents
-from safety_scenarios.reports.reaction_table import SlowestReactions
 from safety_scenarios.scenario.invariant import Cost, Judgement
 from safety_scenarios.scenario.result import Latency, TrialResult
 from safety_scenarios.scenario.rounding import down, percent_up, up

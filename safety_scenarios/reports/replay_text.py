@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 from safety_scenarios.reports.failures import COLOURS
-from safety_scenarios.reports.trial_view.display import on_one_line
+from safety_scenarios.reports.trial_view.timeline import on_one_line
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions.replay import choice_text, Replay

@@ -13,9 +13,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time_source import CLOCK_TOPIC
-from safety_scenarios.campaign.never_published import releases, why_a_command
+from safety_scenarios.campaign.hil_refusals import releases, why_a_command
 from safety_scenarios.errors import InterlockError
-from safety_scenarios.ros.link.processes import mark
+from safety_scenarios.ros.link.graph import mark
 from safety_scenarios.ros.parameters import declare_values
 from safety_scenarios.ros.presence import EVALUATOR
 from safety_scenarios.scenario.result import TrialResult

@@ -22,6 +22,7 @@ from safety_scenarios.ros.controller_process import (
     ChildProcess,
     controller_process,
     simulator_process,
+    SimulatorSettings,
 )
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.hil.hardware import Hardware, hardware
@@ -29,13 +30,11 @@ from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import definition
 from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.link import RosLink
-from safety_scenarios.ros.link.node_facts import Witness
+from safety_scenarios.ros.link.other_nodes import JoinedDomain, Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
-from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
 from safety_scenarios.ros.middleware import is_fast_dds
 from safety_scenarios.ros.sealing import OPEN, Seal
-from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.ros.worlds.external.connect import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl

@@ -22,11 +22,11 @@ from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import Settings, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import Progress, results_of, summary_of
 from safety_scenarios.campaign.statistics.compare import Arm, compare_arms, paired
-from safety_scenarios.campaign.statistics.noninferiority import Margin
+from safety_scenarios.campaign.statistics.paired import Margin
 from safety_scenarios.errors import counted, in_words, SettingsError
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.studies.matrix.summarise import outputs
+from safety_scenarios.studies.matrix.arm_comparison import outputs
 from safety_scenarios.studies.matrix.summary import EqualOutputs
 from safety_scenarios.trial.summary import CampaignSummary
 

@@ -32,8 +32,7 @@ from safety_scenarios.suites.card import (
     figures,
     LevelFigures,
 )
-from safety_scenarios.suites.commitment import Commitment, read_commitment, seed_from
-from safety_scenarios.suites.run import CARDS, REACH, SUITE
+from safety_scenarios.suites.run import CARDS, Commitment, REACH, read_commitment, seed_from, SUITE
 from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, Suite, trials_of
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.plan import seed_of

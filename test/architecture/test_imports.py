@@ -148,7 +148,7 @@ def test_only_the_folder_for_are_imports_are():
 
 ROS_EDGE = f'{PACKAGE}.ros.link.link'
 OUTSIDE = [f'{PACKAGE}.{name_of(path)}' for path in MODULES
-           if not name_of(path).startswith(('ros.', 'are.app.', 'inspect_tasks.'))
+           if not name_of(path).startswith(('ros.', 'are.app.', 'inspect_tasks'))
            and (name_of(path) != 'trial.rrd' or find_spec('rerun') is not None)]
 """The extra ``rerun``, of 170 MB, need not be installed where tests run."""
 WITHOUT_ROS = f"""

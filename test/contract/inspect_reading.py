@@ -23,7 +23,7 @@ def read(log):
 
 def played(answers, folder):
     """Return a log of two scenarios; the model answers by what the prompt has in it."""
-    from safety_scenarios.inspect_tasks.tasks import agents, clinical, scenarios
+    from safety_scenarios.inspect_tasks import agents, clinical, scenarios
 
     assert {'SCN-C-101', 'SCN-C-D-101'} <= {one.id for one in clinical().dataset}
     assert 'hand_over' in {one.id for one in agents().dataset}

@@ -28,7 +28,6 @@ from safety_scenarios.cli.main import command_at
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.ros.launching import arguments as launching
-from safety_scenarios.ros.launching import simulation
 from safety_scenarios.ros.relay.protocol import RelaySettings
 import yaml
 
@@ -83,7 +82,7 @@ def test_an_option_that_is_none_would_be_found():
 
 def test_launch_and_nodes_are_given_arguments_that_there_are():
     names = {*launching.EVAL.names, *launching.HIL.names, *launching.MONITOR.names,
-             *simulation.GAZEBO.names, *RelaySettings.model_fields, 'scenario', 'autostart',
+             *launching.GAZEBO.names, *RelaySettings.model_fields, 'scenario', 'autostart',
              'controller_parameters', 'topic', 'stop_distance_m', 'model', '__node', '__ns',
              'cmd_vel', 'scan', 'scan_on_wire', 'drives'}
     given = {name for command in ALL if command.startswith('ros2 ')

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
+from safety_scenarios.judging.invariants.collaboration import Force, Separation
 from safety_scenarios.judging.invariants.command_stream import Fresh
-from safety_scenarios.judging.invariants.force import Force
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.no_stop import Defer, NoSpuriousStop
-from safety_scenarios.judging.invariants.say_do import SayDo
-from safety_scenarios.judging.invariants.separation import Separation
+from safety_scenarios.judging.invariants.statements import SayDo
 from safety_scenarios.judging.invariants.stop import Slow, Stop
 from safety_scenarios.judging.invariants.zone import Zone
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping

@@ -38,7 +38,7 @@ from rclpy.qos import QoSProfile
 from ros_gz_interfaces.msg import Contact, Contacts
 from ros_gz_interfaces.srv import ControlWorld, DeleteEntity, SetEntityPose, SpawnEntity
 from rosgraph_msgs.msg import Clock
-from safety_scenarios.ros.worlds.external.joint_drive import (
+from safety_scenarios.ros.nodes.joint_drive_node import (
     JointDrive,
     JointDriveNode,
     JointDriveSettings,

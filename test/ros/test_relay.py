@@ -18,7 +18,7 @@ from ros.campaigns import environment
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.relay.control import RelayControl
+from safety_scenarios.ros.relay.protocol import RelayControl
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.wire_fault import WireFault
 from sensor_msgs.msg import LaserScan

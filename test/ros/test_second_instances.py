@@ -78,7 +78,7 @@ def make_node():
 def looking(node):
     """Return what looks for second instances, as in a domain that is not ours."""
     from safety_scenarios.ros.link.graph import Graph
-    from safety_scenarios.ros.link.second_instances import JoinedDomain, SecondInstances
+    from safety_scenarios.ros.link.other_nodes import JoinedDomain, SecondInstances
     node.create_publisher(message_type('Empty'), EVALUATOR, 1)
     return SecondInstances(node, Graph(node), JoinedDomain(False, time.monotonic()))
 

@@ -15,13 +15,13 @@ from interfaces_built import interfaces_folder
 import pytest
 from ros.campaigns import campaign, environment, QUICK, SOON
 import safety_scenarios
-from safety_scenarios.judging.findings.clock_findings import UNEVEN
+from safety_scenarios.judging.findings.harness import UNEVEN
 from safety_scenarios.ros.spinning import ros_context
+from safety_scenarios.ros.worlds.embedded import answering
+from safety_scenarios.ros.worlds.embedded.answering import Call, Reply
 from safety_scenarios.ros.worlds.embedded.persistent_world import SERVED
+from safety_scenarios.ros.worlds.embedded.services import fill
 from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
-from safety_scenarios.ros.worlds.services import answering
-from safety_scenarios.ros.worlds.services.answering import Call, Reply
-from safety_scenarios.ros.worlds.services.services import fill
 from safety_scenarios.ros.worlds.simulator_link.protocol import Request, reset
 from unit.records import hazard, planned
 from unit.ros.simulation_services.test_answering import Fields, state

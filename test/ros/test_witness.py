@@ -30,7 +30,7 @@ def nodes(domain):
 
 def witnessed(node, name):
     """Return a witness that has looked at the publisher of /cmd_vel, when its name is known."""
-    from safety_scenarios.ros.link.node_facts import Witness
+    from safety_scenarios.ros.link.other_nodes import Witness
     deadline = time.monotonic() + 20
     while name not in {info.node_name for info in node.get_publishers_info_by_topic('/cmd_vel')} \
             and time.monotonic() < deadline:

@@ -15,20 +15,25 @@ from safety_scenarios.are.scenarios.known_apps import (
     checks_by_name,
     checks_of,
     defaults_of,
+    expected,
+    is_text,
     key_of,
     only_reads,
+    tool_name,
+    value_of,
 )
 from safety_scenarios.are.scenarios.reader import Recording
-from safety_scenarios.are.scenarios.tools import expected, is_text, tool_name, value_of
 from safety_scenarios.errors import shortened
 from safety_scenarios.judging.invariants._are_calls import (
+    Compared,
+    compared,
     Done,
     each_matched,
     ExpectedEvent,
     Outcome,
+    same,
     Terms,
 )
-from safety_scenarios.judging.invariants._are_comparing import Compared, compared, same
 from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 
 _SHOWN = 120

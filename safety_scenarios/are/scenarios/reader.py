@@ -22,10 +22,10 @@ from safety_scenarios.are.scenarios import metadata as head
 from safety_scenarios.are.scenarios import metadata as unused
 from safety_scenarios.are.scenarios.events import broken, completed_events, events
 from safety_scenarios.are.scenarios.file_model import ALWAYS_THERE, AreEvent, AreFile, Completed
+from safety_scenarios.are.scenarios.known_apps import has_tools
 from safety_scenarios.are.scenarios.scenario import Building
 from safety_scenarios.are.scenarios.schedule import first_turn, ordered, schedule, times
 from safety_scenarios.are.scenarios.several_turns import Calling, Playing
-from safety_scenarios.are.scenarios.tools import has_tools
 from safety_scenarios.errors import Problem, ScenarioError
 from safety_scenarios.formats.document import file_contents
 from safety_scenarios.formats.document.json_document import (

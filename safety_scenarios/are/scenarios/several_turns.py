@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from safety_scenarios.are.scenarios.file_model import AreEvent, AreFile, TO_USER
-from safety_scenarios.are.scenarios.scenario import Building, DEFAULT_CRITICAL_MS
-from safety_scenarios.are.scenarios.schedule import ends_turn, Saying, Schedule, START, Turn
-from safety_scenarios.are.scenarios.tools import (
+from safety_scenarios.are.scenarios.known_apps import (
     expected,
     is_call,
     source_of,
@@ -17,6 +15,8 @@ from safety_scenarios.are.scenarios.tools import (
     tool_name,
     tools_of,
 )
+from safety_scenarios.are.scenarios.scenario import Building, DEFAULT_CRITICAL_MS
+from safety_scenarios.are.scenarios.schedule import ends_turn, Saying, Schedule, START, Turn
 from safety_scenarios.errors import did_you_mean
 from safety_scenarios.formats._turns import (
     ANSWER,

@@ -17,11 +17,11 @@ from typing import NoReturn
 from safety_scenarios.campaign.engines.engine import all_wanted, Engine, IsWanted, Outcome
 from safety_scenarios.campaign.engines.on_ray import OnRay
 from safety_scenarios.campaign.engines.processes import Processes
-from safety_scenarios.campaign.jobs import cores_of
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask
 from safety_scenarios.campaign.refusals import refuse_unreachable
 from safety_scenarios.campaign.trials import execute, reached
+from safety_scenarios.campaign.workload import cores_of
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.session import Connect, Session

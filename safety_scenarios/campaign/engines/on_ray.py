@@ -36,7 +36,7 @@ from safety_scenarios.campaign.engines.engine import (
     Outcome,
     Raised,
 )
-from safety_scenarios.campaign.engines.worker import portable_error, Sessions
+from safety_scenarios.campaign.engines.processes import portable_error, Sessions
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants

@@ -31,7 +31,7 @@ from safety_scenarios.campaign.folder.files import (
     unwritten,
     write_whole,
 )
-from safety_scenarios.campaign.shards import part_of
+from safety_scenarios.campaign.workload import part_of
 from safety_scenarios.errors import counted, in_words, SettingsError, TraceError
 from safety_scenarios.formats.scenario_files import without_places
 from safety_scenarios.scenario.blocks.traceability import Traceability

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from safety_scenarios.campaign.statistics.breakdown import scored, weighed
-from safety_scenarios.campaign.statistics.confidence_sequences import (
-    anytime,
-    anytime_over_clusters,
-    anytime_quantile,
+from safety_scenarios.campaign.statistics.breakdown import (
+    of_campaign,
+    of_scenario,
+    scored,
+    weighed,
 )
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
@@ -23,13 +23,19 @@ from safety_scenarios.campaign.statistics.proportions import (
 )
 from safety_scenarios.campaign.statistics.quantiles import (
     bound_if,
+    due_ms,
     enough_for,
+    is_due,
+    judged_ms,
     quantile,
     reported_latency,
     upper_bound,
 )
-from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
-from safety_scenarios.campaign.statistics.world_statistics import of_campaign, of_scenario
+from safety_scenarios.campaign.statistics.sequential import (
+    anytime,
+    anytime_over_clusters,
+    anytime_quantile,
+)
 from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.result import (

@@ -1,20 +1,129 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the invariants of the scenario file find; a plug-in that fails loses no trial."""
+"""
+What the invariants of a scenario file find, around its onset too, and if they check enough.
 
-from collections.abc import Sequence
+A reference sensor tells of both within a bound. Whatever is judged from the one or to the other is
+judged at the ends of the bounds too, and what would come out otherwise there is INCONCLUSIVE. So
+is what passes only by a driver that nobody declared, or only in one of two times.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from safety_scenarios.errors import described
-from safety_scenarios.judging.findings.around_onset import certain, passing_both
+from safety_scenarios.judging.grading import NAME_A_JUDGE
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.words_of_rules import NAME_A_JUDGE
 from safety_scenarios.scenario.blocks.signal import longest_gap_ns
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.invariant import InvariantPlugin, ReadByPattern, Words
-from safety_scenarios.scenario.result import Finding
+from safety_scenarios.scenario.result import (
+    Decided,
+    DecidedBy,
+    Finding,
+    Latency,
+    Outcome,
+    RuleOutcome,
+)
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.wording.reading import read
 from safety_scenarios.trial.trial import ALL_CLEAR
+
+
+def wherever(trial: JudgedTrial,
+             findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
+    """
+    Return what is found of a trial, open where it depends on what nobody knows that well.
+
+    :param findings_of: gives at most one finding of each name
+    """
+    found = _within_bounds(trial, findings_of)
+    for why, other in trial.otherwise.items():
+        found = passing_both(found, list(findings_of(other)), why)
+    return found
+
+
+def passing_both(found: Sequence[Finding], otherwise: Sequence[Finding],
+                 why: str) -> list[Finding]:
+    """
+    Return findings without a PASS that would be a FAIL in a trial which may have been as well.
+
+    :param otherwise: the findings of that one
+    :param why: it is not known which of them it was
+    """
+    failed = {one.check: one for one in otherwise if one.verdict is Verdict.FAIL}
+    names = {one.check for one in found}
+    return [*(one if one.verdict is not Verdict.PASS or one.check not in failed
+              else _doubted(failed[one.check], why) for one in found),
+            *(_doubted(one, why) for check, one in failed.items() if check not in names)]
+
+
+def _doubted(failed: Finding, why: str) -> Finding:
+    return failed.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False,
+                                     'reason': f'{why} it would be {_told(failed)}'})
+
+
+def _within_bounds(trial: JudgedTrial,
+                   findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
+    found = list(findings_of(trial))
+    ends = [{one.check: one for one in findings_of(other)} for other in trial.around_onset]
+    if not ends:
+        return found
+    names = {one.check for one in found}
+    elsewhere = {check: one for some in ends for check, one in some.items()
+                 if check not in names and one.verdict not in (None, Verdict.PASS)}
+    return [*(certain(one, [some.get(one.check) for some in ends]) for one in found),
+            *(_open(one, '', f'it would be {_told(one)}') for one in elsewhere.values())]
+
+
+def certain(found: Finding, around: Sequence[Finding | None]) -> Finding:
+    """
+    Return a finding as it is if it would be the same wherever in its bound the onset was.
+
+    :param around: the same at the ends; None: nothing was found there, which spoils no PASS
+    """
+    if found.verdict in (Verdict.INCONCLUSIVE, Verdict.ERROR):
+        return found
+    for other in around:
+        if other is None and found.verdict is Verdict.FAIL:
+            return _open(found, found.reason, 'nothing would be found')
+        if other is not None and other.verdict is not found.verdict:
+            return _open(found, found.reason, f'it would be {_told(other)}')
+    return found
+
+
+def reacts_wherever(trial: JudgedTrial,
+                    findings_of: Callable[[JudgedTrial], Iterable[Finding]]) -> list[Finding]:
+    """
+    Return what is found of a latency, open where it depends on the bounds whether there is one.
+
+    That a latency is off by the bound of the onset is part of its uncertainty already; whether a
+    reaction, or a standstill that the robot confirms, comes and holds in time at all is not.
+    """
+    found, latency = list(findings_of(trial)), trial.latency.latency
+    if latency is None or not found:
+        return found
+    ends = [(measured, {one.check: one for one in findings_of(other)})
+            for other in trial.around_onset if (measured := other.latency.latency) is not None]
+    return [certain(one, [some[one.check] for measured, some in ends if one.check in some
+                          and _is_there(one, measured) is not _is_there(one, latency)])
+            for one in found]
+
+
+def _is_there(found: Finding, latency: Latency) -> bool:
+    return (latency.reaction if found.kind == 'latency' else latency.confirmed) is not None
+
+
+def _told(found: Finding) -> str:
+    return f'{found.verdict.value if found.verdict else "not evaluated"}: {found.reason}'
+
+
+def _open(found: Finding, reason: str, otherwise: str) -> Finding:
+    before = f'{reason}; ' if reason else ''
+    return found.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
+        f'{before}too close to decide, because with the onset at the end of its uncertainty '
+        f'{otherwise}')})
+
 
 _SILENT_NS = 250_000_000
 """What the robot last reported holds for no longer."""
@@ -134,3 +243,67 @@ def _check(invariant: InvariantPlugin, trial: JudgedTrial) -> Finding:
         reason = described(error)
     return Finding(check=invariant.name, kind=getattr(invariant, 'kind', 'invariant'),
                    verdict=Verdict.ERROR, reason=reason, severity=invariant.severity)
+
+
+_READERS: Mapping[str, DecidedBy] = {
+    'text': 'pattern', 'judge': 'judge', 'says': 'text_equality',
+    'says_in_turn': 'text_equality', 'are_calls': 'tool'}
+"""Kinds of invariants that look at what is said or called, and by what; the others at signals."""
+
+
+def decided(findings: Sequence[Finding], outcome: Outcome | None, *, is_demanded: bool) -> Decided:
+    """
+    Return what decided each demand and ban of a trial.
+
+    :param is_demanded: whether its latency is that of a reaction; that an answer came in time
+        says nothing about its words
+    """
+    found: list[DecidedBy | None] = [] if outcome is None else [
+        by for rule in outcome.rules for by in _of_rule(rule)]
+    for one in findings:
+        if one.verdict is None:
+            continue
+        if one.source == 'invariant':
+            by = _READERS.get(one.kind, 'signal')
+        elif one.kind == 'latency' and is_demanded:
+            by = 'signal'
+        else:
+            continue
+        found.append(by if one.verdict in (Verdict.PASS, Verdict.FAIL) else None)
+    return Decided.count(found)
+
+
+def _of_rule(rule: RuleOutcome) -> Iterator[DecidedBy | None]:
+    if rule.is_obligation:
+        yield from (one.by for one in rule.obligations) if rule.obligations else [None]
+
+
+def rests_on_patterns(decided: Decided) -> bool:
+    """Return whether patterns alone have read some of the words that a trial is judged by."""
+    return decided.pattern > 0
+
+
+def nothing_checked(trial: JudgedTrial, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Demand a check that has spoken: an answer in time says nothing about its content."""
+    enough = {'harness'} if trial.scenario.body.reaction else {'harness', 'latency'}
+    if not {finding.kind for finding in findings if finding.verdict is not None} - enough:
+        yield _finding('no invariant was evaluated')
+
+
+def nothing_demanded(outcome: Outcome) -> Iterator[Finding]:
+    """Among agents, at least one rule must demand or forbid something."""
+    if not any(found.is_obligation for found in outcome.rules):
+        yield _finding('no rule demands or forbids anything')
+
+
+def no_content_checked(trial: JudgedTrial, checked: Sequence[Finding]) -> Iterator[Finding]:
+    """Answers of a chat in time say nothing about their content."""
+    body = trial.scenario.body
+    if isinstance(body, AgentsBody) and body.turns and all(
+            found.verdict is None for found in checked):
+        yield _finding('no invariant was evaluated')
+
+
+def _finding(reason: str) -> Finding:
+    return Finding(check='something was checked', kind='coverage', source='coverage',
+                   verdict=Verdict.INCONCLUSIVE, reason=reason)

@@ -20,7 +20,7 @@ from safety_scenarios.judging.findings.rule_findings import (
 )
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import STANDS
-from safety_scenarios.judging.motion.simulated_motion import rest, SOURCE
+from safety_scenarios.judging.motion.reported_motion import rest, SOURCE
 from safety_scenarios.scenario.blocks.agents import Rule
 from safety_scenarios.scenario.body import AgentsBody, Confirmation
 from safety_scenarios.scenario.event import Event

@@ -13,6 +13,7 @@ from safety_scenarios.judging.findings.spells import commands_ended, silence, Sp
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
+from safety_scenarios.judging.motion.reported_motion import SOURCE
 from safety_scenarios.judging.motion.required import (
     going_on,
     is_within,
@@ -22,7 +23,6 @@ from safety_scenarios.judging.motion.required import (
     rests,
     Span,
 )
-from safety_scenarios.judging.motion.simulated_motion import SOURCE
 from safety_scenarios.scenario.blocks.nominal_calls import SUCCEEDED
 from safety_scenarios.scenario.blocks.onset import ARMED
 from safety_scenarios.scenario.body import AgentsBody, Nominal, Requirement, RobotBody

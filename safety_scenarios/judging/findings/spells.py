@@ -6,7 +6,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from safety_scenarios.judging.findings.clock_findings import PAUSE_NS
+from safety_scenarios.judging.findings.harness import PAUSE_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import Requirement, RobotBody
 from safety_scenarios.trial.margins import Sample

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator, PrivateAttr
+from safety_scenarios.judging.grading import described, opinions, question_about, verdict_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.words_of_rules import described, opinions, question_about, verdict_of
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import InvariantPlugin, Judgement, Question

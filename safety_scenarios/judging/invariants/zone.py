@@ -12,7 +12,7 @@ import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import course
-from safety_scenarios.judging.motion.simulated_motion import SOURCE
+from safety_scenarios.judging.motion.reported_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits
 from safety_scenarios.scenario.result import Finding

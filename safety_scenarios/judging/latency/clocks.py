@@ -19,7 +19,7 @@ from itertools import pairwise
 import math
 from statistics import median
 
-from safety_scenarios.judging.latency.decisions import Decisions
+from safety_scenarios.judging.latency.stalls import Decisions
 from safety_scenarios.judging.latency.stream import WakeUps
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Elapsed, Split

@@ -20,9 +20,9 @@ from safety_scenarios.controllers.server_replies import (
     without_keys,
 )
 from safety_scenarios.errors import MissingDependencyError, SettingsError
+from safety_scenarios.judging.grading import unanswered
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.llm_judge.prompt import Cache, messages, SCHEMA
-from safety_scenarios.judging.words_of_rules import unanswered
+from safety_scenarios.judging.llm_judge.questions import Cache, messages, SCHEMA
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import JudgeServer

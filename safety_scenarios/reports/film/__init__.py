@@ -3,7 +3,7 @@
 """
 Drawings of a trial's scene as files: films, strips and pictures, with matplotlib.
 
-``top_view`` draws what is seen from above, ``over_time`` the axes below it, ``pages`` and
-``strip`` whole pictures, ``animation`` the frames of a film; ``encoding`` writes each into a file,
-and ``files`` says what that is called. To draw something else of a scene, add it to one of them.
+``axes`` draws what is seen from above and the axes below it, ``pages`` whole pictures, strips and
+the frames of a film; ``encoding`` writes each into a file, and ``files`` says what that is called.
+To draw something else of a scene, add it to one of them.
 """

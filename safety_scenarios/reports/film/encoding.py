@@ -15,9 +15,15 @@ try:
     from matplotlib import rc_context
     from PIL import Image
     from safety_scenarios.reports.film import style as words
-    from safety_scenarios.reports.film.animation import Pixels, Stage, times
-    from safety_scenarios.reports.film.pages import DPI, draw_page, Sheet
-    from safety_scenarios.reports.film.strip import draw_strip
+    from safety_scenarios.reports.film.pages import (
+        DPI,
+        draw_page,
+        draw_strip,
+        Pixels,
+        Sheet,
+        Stage,
+        times,
+    )
 except ImportError as error:
     if (error.name or '').partition('.')[0] == 'safety_scenarios':
         raise

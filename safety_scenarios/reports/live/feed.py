@@ -17,8 +17,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from safety_scenarios.reports.live.json_text import is_worth_telling
-from safety_scenarios.reports.live.picture import LiveTrial, Picture
+from safety_scenarios.reports.live.picture import is_worth_telling, LiveTrial, Picture
 from safety_scenarios.scenario.event import Event, EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.trial.session import Beginning, Observer

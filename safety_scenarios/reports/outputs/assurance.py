@@ -20,7 +20,6 @@ from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime_over_clusters
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
@@ -28,6 +27,7 @@ from safety_scenarios.campaign.statistics.proportions import (
     no_narrower,
     zero_failure_n,
 )
+from safety_scenarios.campaign.statistics.sequential import anytime_over_clusters
 from safety_scenarios.errors import counted
 from safety_scenarios.reports.page.source import Claim
 from safety_scenarios.scenario.noun import Noun

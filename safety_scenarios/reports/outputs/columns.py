@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import json
 from typing import Literal
 
-from safety_scenarios.campaign.statistics.reactions import confirmed_class
+from safety_scenarios.campaign.statistics.quantiles import confirmed_class
 from safety_scenarios.scenario.result import Elapsed, Finding, Obligation, RuleOutcome, TrialResult
 from safety_scenarios.scenario.verdict import LABELS, LatencyClass, Part
 

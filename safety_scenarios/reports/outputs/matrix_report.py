@@ -10,15 +10,14 @@ from typing import Any
 
 from safety_scenarios.campaign.statistics.degradation import as_number, Varying
 from safety_scenarios.errors import InputError, SettingsError, TraceError
-from safety_scenarios.reports.matrix_tables import page_view
+from safety_scenarios.reports.comparison_tables import page_view
 from safety_scenarios.reports.outputs.report import source_in, source_of, with_films, write
 from safety_scenarios.reports.page.page import require
 from safety_scenarios.reports.page.source import Source, Trust
 from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.studies.matrix.arm_comparison import ArmDone, lines, summarise
 from safety_scenarios.studies.matrix.file import FILE, MatrixFile, read_matrix
-from safety_scenarios.studies.matrix.findings import lines
-from safety_scenarios.studies.matrix.plan import effective_in
-from safety_scenarios.studies.matrix.summarise import ArmDone, summarise
+from safety_scenarios.studies.matrix.run import effective_in
 from safety_scenarios.studies.matrix.summary import MatrixSummary
 from safety_scenarios.studies.side_by_side import beside_each_other
 

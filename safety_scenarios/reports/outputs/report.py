@@ -38,8 +38,8 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
+from safety_scenarios.campaign.process import uninterrupted
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
-from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.campaign.statistics.degradation import Varying
 from safety_scenarios.campaign.statistics.summarise import latency_quantile, summarise
 from safety_scenarios.errors import (
@@ -53,7 +53,6 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.outputs.assurance import CHANGED, claim_of, unclaimed
-from safety_scenarios.reports.outputs.comparison import over_what_varied
 from safety_scenarios.reports.page.page import (
     compact,
     is_wanted,
@@ -63,7 +62,7 @@ from safety_scenarios.reports.page.page import (
     visible_in,
 )
 from safety_scenarios.reports.page.source import Source, Trust
-from safety_scenarios.reports.trial_view.comparison import compared
+from safety_scenarios.reports.trial_view.comparison import compared, over_what_varied
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate

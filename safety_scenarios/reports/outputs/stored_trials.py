@@ -11,7 +11,7 @@ from typing import Any
 from safety_scenarios.campaign.folder.evidence import evidence_of
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.campaign.rejudging.stored_trial import judged, named
+from safety_scenarios.campaign.rejudging.stored_trials import judged, named
 from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.film.files import films_beside

@@ -22,9 +22,9 @@ from typing import Any
 import zlib
 
 from safety_scenarios.errors import MissingDependencyError
-from safety_scenarios.reports.conditions import condition_lines
+from safety_scenarios.reports.failures import condition_lines
 from safety_scenarios.reports.page import first_screen, tables
-from safety_scenarios.reports.page.claims import claims_of
+from safety_scenarios.reports.page.first_screen import claims_of
 from safety_scenarios.reports.page.source import margin_of, Source, with_unit
 from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.settings import RunSettings

@@ -12,15 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.campaign.comparison import Degradation, Step
+from safety_scenarios.campaign.statistics.degradation import degradations, is_number, Varying
 from safety_scenarios.campaign.statistics.proportions import p_text
 from safety_scenarios.errors import counted
 from safety_scenarios.reports import comparison_tables
-from safety_scenarios.reports.trial_view.display import on_one_line, rounded
+from safety_scenarios.reports.page.source import Source
+from safety_scenarios.reports.trial_view.timeline import on_one_line, rounded
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import down, up
 from safety_scenarios.scenario.verdict import Estimate
-from safety_scenarios.studies.matrix.cells import cell
-from safety_scenarios.studies.matrix.summary import ALL
+from safety_scenarios.studies.matrix.summary import ALL, cell
 from safety_scenarios.studies.side_by_side import Campaign
 
 _PLOTS, _SERIES = 60, 24
@@ -256,3 +257,44 @@ def _beats(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
                 and one['y'] <= other['y'] and any(
                     one[axis] and other[axis] and one[axis][1] < other[axis][0]
                     for axis in ('x_range', 'y_range')))
+
+
+_UNTOLD = ('seed', 'trials', 'warmup', 'domain_id', 'connect_timeout_s', 'hil',
+           'server', 'judge', 'selection', 'sequential')
+"""Numbers among the settings that nobody expects a controller to depend on."""
+
+
+def over_what_varied(sources: Sequence[Source],
+                     varying: Sequence[Varying] | None = None) -> Sequence[Mapping[str, Any]]:
+    """
+    Return trials over what was drawn for each, and over what the campaigns differ in.
+
+    Nothing of folders that are not as their campaigns left them: a plot would look like evidence.
+
+    :param varying: the campaigns with the numbers that count; None: all in which they differ
+    """
+    if any(source.trust.flaws for source in sources):
+        return ()
+    if varying is not None:
+        return varied(list(degradations(varying)))
+    names = [source.name for source in sources]
+    names = [name if names.count(name) == 1 else f'{name} ({number})'
+             for number, name in enumerate(names, 1)]
+    return varied(list(degradations([
+        Varying(name, source.results, source.summary, {
+            **_numeric_settings(source.settings.get('settings')),
+            **_numeric_settings(source.summary.spec.parameters if source.summary.spec else None)})
+        for name, source in zip(names, sources, strict=True)])))
+
+
+def _numeric_settings(data: Any, before: str = '') -> Mapping[str, float]:
+    """Return the numbers among settings, by their names with dots."""
+    found: dict[str, float] = {}
+    for name, value in data.items() if isinstance(data, Mapping) else ():
+        if not before and name in _UNTOLD:
+            continue
+        if isinstance(value, Mapping):
+            found |= _numeric_settings(value, f'{before}{name}.')
+        elif is_number(value):
+            found[f'{before}{name}'] = float(value)
+    return found

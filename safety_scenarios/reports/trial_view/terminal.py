@@ -16,7 +16,7 @@ from rich.text import Text
 from safety_scenarios.errors import counted
 from safety_scenarios.reports.console_report import Screen
 from safety_scenarios.reports.plain_text import PlainText
-from safety_scenarios.reports.trial_view.display import on_one_line
+from safety_scenarios.reports.trial_view.timeline import on_one_line
 from safety_scenarios.scenario.verdict import Verdict
 
 Lane = tuple[str, str, str]

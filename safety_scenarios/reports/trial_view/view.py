@@ -12,22 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from safety_scenarios.errors import InputError
-from safety_scenarios.judging.findings.contact import gravity
+from safety_scenarios.judging.findings.world_findings import gravity
 from safety_scenarios.reports.scene.scene import AFTER_S, BEFORE_S, Body, Frame, Scene
 from safety_scenarios.reports.scene.trial_scene import build_scene
-from safety_scenarios.reports.trial_view.display import (
-    all_rounded,
-    corners,
-    on_one_line,
-    places,
-    rounded,
-)
 from safety_scenarios.reports.trial_view.timeline import (
+    all_rounded,
     commands,
+    corners,
     cost_of,
     latency_of,
     moments,
+    on_one_line,
     phases,
+    places,
+    rounded,
     stimuli,
     words,
     zero_of,

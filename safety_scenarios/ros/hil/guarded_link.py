@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from safety_scenarios.campaign.never_published import says_go
+from safety_scenarios.campaign.hil_refusals import says_go
 from safety_scenarios.errors import InterlockError, MeasurementError
-from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
-from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
+from safety_scenarios.ros.hil.guard import Guard, Readiness
+from safety_scenarios.ros.hil.interlock import Alone, PreflightGreen
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps

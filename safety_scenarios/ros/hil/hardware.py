@@ -16,12 +16,12 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from safety_scenarios.campaign.folder.signing import read_plan
-from safety_scenarios.campaign.never_published import releases, why_a_command
+from safety_scenarios.campaign.hil_refusals import releases, why_a_command
 from safety_scenarios.errors import described, InterlockError, MeasurementError
+from safety_scenarios.ros.hil.guard import Guard, Readiness
 from safety_scenarios.ros.hil.guarded_link import GuardedLink, unlisted
-from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness
-from safety_scenarios.ros.hil.interlocks.interlock import Interlock, MS, Word
-from safety_scenarios.ros.hil.interlocks.people import (
+from safety_scenarios.ros.hil.interlock import Alone, Interlock, MS, PreflightGreen, RunLog, Word
+from safety_scenarios.ros.hil.people import (
     AreaClear,
     Asker,
     AtTerminal,
@@ -31,17 +31,15 @@ from safety_scenarios.ros.hil.interlocks.people import (
     DeadMan,
     Distance,
 )
-from safety_scenarios.ros.hil.interlocks.robot_state import (
+from safety_scenarios.ros.hil.robot_state import (
     Battery,
     Home,
     Protective,
     Speed,
     Travel,
 )
-from safety_scenarios.ros.hil.interlocks.run_log import RunLog
-from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.ros.link.convert import interface_class, type_name
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.graph import full_node_name
 from safety_scenarios.ros.measuring_node import OWN
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.hil import HilSettings

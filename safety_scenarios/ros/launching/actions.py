@@ -44,26 +44,24 @@ from lifecycle_msgs.msg import Transition
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
     closing_s,
+    GAZEBO,
     HIL,
+    installed_plugins,
+    is_driven,
     LaunchFile,
     MONITOR,
     parameters_of,
     refuse_repeated,
     refuse_unheard_launch,
-    why_ended,
-    why_failed,
-)
-from safety_scenarios.ros.launching.simulation import (
-    GAZEBO,
-    installed_plugins,
-    is_driven,
     relayed,
     scene_files,
     server_command,
     topics_file,
+    why_ended,
+    why_failed,
     world_name,
 )
-from safety_scenarios.ros.worlds.external.gazebo import PACKAGE, SERVICES
+from safety_scenarios.ros.worlds.external.adapters import PACKAGE, SERVICES
 
 _PATIENCE_S = 2.0
 """A launch test that waits for the exit of the evaluator has this long to go on from there before

@@ -20,12 +20,11 @@ from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.controller_process import alarm_of, ChildProcess
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.commanders import Commanders
 from safety_scenarios.ros.link.convert import interface_class, warm_up
 from safety_scenarios.ros.link.graph import Fit, Graph
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
+from safety_scenarios.ros.link.other_nodes import Commanders, JoinedDomain, SecondInstances
 from safety_scenarios.ros.link.participants import Participants
-from safety_scenarios.ros.link.second_instances import JoinedDomain, SecondInstances
 from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody

@@ -29,15 +29,13 @@ from safety_scenarios.ros.link.convert import (
 )
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import Frames
-from safety_scenarios.ros.link.graph import CLOCK
+from safety_scenarios.ros.link.graph import CLOCK, full_node_name
 from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, Left
 from safety_scenarios.ros.link.merging import Merging
+from safety_scenarios.ros.link.other_nodes import JoinedDomain
 from safety_scenarios.ros.link.participants import on_wire, Participants, with_token
-from safety_scenarios.ros.link.process_reports import ProcessReports, report_event, REPORTS
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.process_reports import ProcessReports, Reach, report_event, REPORTS
 from safety_scenarios.ros.link.publishing import LiveTopics
-from safety_scenarios.ros.link.reach import Reach
-from safety_scenarios.ros.link.second_instances import JoinedDomain
 from safety_scenarios.ros.spinning import Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call

@@ -15,19 +15,25 @@ import time
 from typing import Any
 
 from builtin_interfaces.msg import Duration
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from rclpy import qos
 from rclpy.duration import Duration as Span
-from safety_scenarios.judging.monitoring import Level
+from safety_scenarios.judging.monitoring import Level, Watch, Watched
 from safety_scenarios.reports.live.feed import Output
-from safety_scenarios.reports.live.json_text import of_event, of_result, of_summary, shown, to_text
-from safety_scenarios.reports.live.picture import Picture
-from safety_scenarios.reports.live.shapes import FRAME, Shape, shapes_of
+from safety_scenarios.reports.live.picture import (
+    FRAME,
+    of_event,
+    of_result,
+    of_summary,
+    Picture,
+    Shape,
+    shapes_of,
+    shown,
+    to_text,
+)
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.diagnostics import Diagnostics
-from safety_scenarios.ros.link.graph import Graph
-from safety_scenarios.ros.link.processes import full_node_name, UNNAMED
+from safety_scenarios.ros.link.graph import full_node_name, Graph, UNNAMED
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
@@ -37,6 +43,68 @@ from safety_scenarios.trial.summary import CampaignSummary, PreflightRow
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray
+
+_LONGEST = 300
+"""Characters of a message that tools still show."""
+
+
+class Diagnostics:
+    """
+    Publishes what has changed at once, and all of it once a second.
+
+    :param publisher: of DiagnosticArray
+    :param node_name: stands before each name
+    :param hardware_id: the id of the monitor file
+    """
+
+    def __init__(self, publisher: Any, node_name: str, hardware_id: str) -> None:
+        self._publisher = publisher
+        self._node_name, self._hardware_id = node_name, hardware_id
+        self._told: dict[str, Any] = {}
+
+    def publish(self, statuses: Mapping[str, DiagnosticStatus], stamp_ns: int,
+                everything: bool) -> bool:
+        """Publish statuses; return whether the level of one has changed."""
+        changed = [name for name, status in statuses.items()
+                   if self._told.get(name) != status.level]
+        self._told |= {name: statuses[name].level for name in changed}
+        names = list(statuses) if everything else changed
+        if names:
+            message = DiagnosticArray(status=[statuses[name] for name in names])
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(
+                stamp_ns, 1_000_000_000)
+            self._publisher.publish(message)
+        return bool(changed)
+
+    def status(self, name: str, level: Level, message: str, **values: Any) -> DiagnosticStatus:
+        """Return one status; what is None is left out."""
+        return DiagnosticStatus(
+            name=f'{self._node_name}: {name}', level=bytes([level]), message=message[:_LONGEST],
+            hardware_id=self._hardware_id, values=[
+                KeyValue(key=key, value=str(value)) for key, value in values.items()
+                if value is not None])
+
+
+def of_invariants(watch: Watch, places: Mapping[str, str],
+                  diagnostics: Diagnostics) -> Iterator[tuple[str, DiagnosticStatus]]:
+    """
+    Yield the status of each invariant, and of what else was found.
+
+    :param places: name of a check to the folder of its last finding
+    """
+    for name, known in watch.watched.items():
+        found = known.finding
+        yield name, diagnostics.status(
+            name, known.level, _words(known),
+            verdict=None if found.verdict is None else found.verdict.value,
+            margin=None if found.margin is None else f'{found.margin:.4g}', unit=found.unit,
+            severity=f'{found.severity:g}', violations=known.violations,
+            record=places.get(name))
+
+
+def _words(known: Watched) -> str:
+    return f'{known.doubt}; {known.finding.reason}' if known.doubt else known.finding.reason
+
 
 DIAGNOSTICS, VERDICT, EVENT, MARKERS = '/diagnostics', '~/verdict', '~/event', '~/markers'
 PERIOD_S = 0.2

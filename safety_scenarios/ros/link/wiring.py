@@ -24,10 +24,9 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_parameter_events
 from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.link.audience import Audience
 from safety_scenarios.ros.link.convert import interface_class, warm_up
-from safety_scenarios.ros.link.graph import Graph, of_node
-from safety_scenarios.ros.link.processes import full_node_name
+from safety_scenarios.ros.link.graph import full_node_name, Graph, of_node
+from safety_scenarios.ros.link.other_nodes import Audience
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.event import LISTENS
 from safety_scenarios.scenario.message_types import is_lasting, may_change, may_command, may_move

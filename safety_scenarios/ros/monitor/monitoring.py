@@ -12,13 +12,13 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from safety_scenarios.campaign.folder.monitored import Kept
+from safety_scenarios.campaign.folder.many import Kept
 from safety_scenarios.errors import ClockError, described, SafetyScenariosError
 from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
 from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
 from safety_scenarios.judging.sliding_window import declared
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.diagnostics import Diagnostics, of_invariants
+from safety_scenarios.ros.link.publishing import Diagnostics, of_invariants
 from safety_scenarios.ros.monitor.hearing import Hearing
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_LOST, Stamps
 from safety_scenarios.scenario.scenario import Scenario

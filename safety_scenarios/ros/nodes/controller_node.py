@@ -17,7 +17,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.time import Time
 from safety_scenarios import registry
-from safety_scenarios.campaign.remaps import refuse_rules
+from safety_scenarios.campaign.refusals import refuse_rules
 from safety_scenarios.controllers.adapters import has_threads, make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError, described
@@ -25,10 +25,13 @@ from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
 from safety_scenarios.ros.link.frames import LATCHED
-from safety_scenarios.ros.link.process_reports import DecisionReporter
-from safety_scenarios.ros.link.stall_reports import stalls_reported
-from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
-from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.link.process_reports import DecisionReporter, stalls_reported
+from safety_scenarios.ros.nodes.node_program import (
+    end_with_parent,
+    NodeProgram,
+    refuse_foreign,
+    topic_rules,
+)
 from safety_scenarios.ros.nodes.participant_node import Participant
 from safety_scenarios.ros.parameters import (
     names_of,
@@ -37,7 +40,6 @@ from safety_scenarios.ros.parameters import (
     read_settings,
     refuse_unknown_parameters,
 )
-from safety_scenarios.ros.reporter import Reporter
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.ros.turn_taker import TurnTaker
 from safety_scenarios.ros.worlds.simulator_link.protocol import as_json, Turn
@@ -46,7 +48,7 @@ from safety_scenarios.scenario.conversation import Envelope, FAILED
 from safety_scenarios.scenario.frames import STATIC, TF
 from safety_scenarios.scenario.interfaces import answer_json, stamp_of
 from safety_scenarios.scenario.message import Message
-from safety_scenarios.scenario.robot_drivers import from_json
+from safety_scenarios.scenario.robot_drivers import from_json, SimulatedRobot
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.timing import (
     ANSWER,
@@ -57,9 +59,48 @@ from safety_scenarios.scenario.timing import (
     STALLS,
     TRIAL,
 )
+from safety_scenarios.trial.links.robot_reports import PERIOD_NS, SimulatedReports
 from safety_scenarios.trial.parameters import is_bundled, named_controller, read_parameters
 from safety_scenarios.trial.trial import PROMPT, RESPONSE
 from std_msgs.msg import String
+
+
+class Reporter:
+    """Reports in a thread of its own, at absolute steady deadlines."""
+
+    def __init__(self, node: Node, robot: SimulatedRobot) -> None:
+        self._node = node
+        self._reports = SimulatedReports(robot)
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._publishers = {topic: node.create_publisher(interface_class(interface), topic,
+                                                         qos.stimulus())
+                            for topic, interface in robot.feedback.items()}
+        self._thread = threading.Thread(target=self._run, name='reporter')
+        self._thread.start()
+
+    def take(self, topic: str, message: Message, now_ns: int, ros_ns: int) -> None:
+        """Take a command that was just published."""
+        with self._lock:
+            self._reports.take(topic, message, now_ns, ros_ns)
+
+    def close(self) -> None:
+        """Report no more."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        due_s = time.monotonic()
+        while not self._ended.wait(max(0.0, due_s - time.monotonic())):
+            with self._lock:
+                found = self._reports.reports(time.monotonic_ns())
+            for topic, plain in found.items():
+                message = to_ros(plain)
+                if hasattr(message, 'header'):
+                    message.header.stamp = self._node.get_clock().now().to_msg()
+                self._publishers[topic].publish(message)
+            due_s = max(due_s + PERIOD_NS * 1e-9, time.monotonic())
+
 
 _NAME = 'controller_node'
 _WHAT = 'Runs a controller plug-in in a process of its own, until SIGINT or SIGTERM.'

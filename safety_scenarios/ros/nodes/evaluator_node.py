@@ -26,28 +26,27 @@ from rclpy.context import Context
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from safety_scenarios.campaign.command_line import hide_arguments, remove_launch_files
 from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.plan import plan_campaign
+from safety_scenarios.campaign.process import hide_arguments, interruptible, remove_launch_files
 from safety_scenarios.campaign.run import run as run_campaign
-from safety_scenarios.campaign.signals import interruptible
 from safety_scenarios.errors import counted, InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.reports.console_report import tell, teller, warn
 from safety_scenarios.reports.plain_text import speak_plainly
-from safety_scenarios.ros.hil.interlocks.run_log import RunLog
+from safety_scenarios.ros.hil.interlock import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
 from safety_scenarios.ros.measuring_node import given_overrides, WithoutClock
-from safety_scenarios.ros.nodes.node_arguments import (
+from safety_scenarios.ros.nodes.node_program import (
     refuse_foreign,
     topic_rules,
     usage,
     wants_help,
 )
 from safety_scenarios.ros.nodes.transition_requests import TransitionRequests
-from safety_scenarios.ros.parameter_values import fitting
 from safety_scenarios.ros.parameters import (
+    fitting,
     names_of,
     NOT_PARAMETERS,
     overrides,

@@ -14,7 +14,7 @@ import threading
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.campaign.folder.monitored import Kept
+from safety_scenarios.campaign.folder.many import Kept
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
@@ -27,18 +27,18 @@ from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.diagnostics import Diagnostics
+from safety_scenarios.ros.link.publishing import Diagnostics
 from safety_scenarios.ros.monitor.hearing import DIAGNOSTICS, Hearing, SilentNode
 from safety_scenarios.ros.monitor.monitoring import Monitoring
-from safety_scenarios.ros.nodes.node_arguments import (
+from safety_scenarios.ros.nodes.node_program import (
+    ended_by_signal,
     refuse_foreign,
     topic_rules,
     usage,
     wants_help,
 )
-from safety_scenarios.ros.nodes.node_program import ended_by_signal
-from safety_scenarios.ros.parameter_values import fitting
 from safety_scenarios.ros.parameters import (
+    fitting,
     names_of,
     NOT_PARAMETERS,
     overrides,

@@ -24,11 +24,15 @@ from rclpy.parameter import Parameter
 from safety_scenarios.controllers.adapters import parameter_model
 from safety_scenarios.errors import ControllerError, described, InputError, refused, SettingsError
 from safety_scenarios.formats.profile_file import load_profile
-from safety_scenarios.ros.link.stall_reports import stalls_reported
+from safety_scenarios.ros.link.process_reports import stalls_reported
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.nodes.controller_node import ControllerNode, tick_until
-from safety_scenarios.ros.nodes.node_arguments import refuse_foreign, topic_rules
-from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.nodes.node_program import (
+    end_with_parent,
+    NodeProgram,
+    refuse_foreign,
+    topic_rules,
+)
 from safety_scenarios.ros.nodes.transition_requests import TransitionRequests
 from safety_scenarios.ros.parameters import (
     names_of,

@@ -8,9 +8,8 @@ import sys
 import threading
 
 from rclpy.context import Context
-from safety_scenarios.ros.link.stall_reports import stalls_reported
-from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
-from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.link.process_reports import stalls_reported
+from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram, refuse_foreign
 from safety_scenarios.ros.parameters import names_of, overrides
 from safety_scenarios.ros.relay.protocol import RelaySettings
 from safety_scenarios.ros.relay.relay import NAME, Relay, RelayNode, summary

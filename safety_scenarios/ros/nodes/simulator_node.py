@@ -9,13 +9,11 @@ import threading
 
 from rclpy.context import Context
 from safety_scenarios.errors import MissingDependencyError
-from safety_scenarios.ros.controller_process import SIMULATOR_NODE
-from safety_scenarios.ros.link.stall_reports import stalls_reported
-from safety_scenarios.ros.nodes.node_arguments import refuse_foreign
-from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram
+from safety_scenarios.ros.controller_process import SIMULATOR_NODE, SimulatorSettings
+from safety_scenarios.ros.link.process_reports import stalls_reported
+from safety_scenarios.ros.nodes.node_program import end_with_parent, NodeProgram, refuse_foreign
 from safety_scenarios.ros.parameters import names_of, overrides
 from safety_scenarios.ros.sealing import OPEN, seal_of_parent
-from safety_scenarios.ros.simulator_settings import SimulatorSettings
 from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.worlds.mujoco.loading import load_physics
 

@@ -17,8 +17,8 @@ from rclpy import qos
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.ros.link.convert import interface_class
+from safety_scenarios.ros.link.graph import full_node_name
 from safety_scenarios.ros.link.inbox import with_info
-from safety_scenarios.ros.link.processes import full_node_name
 from safety_scenarios.ros.link.qos import conversation
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.relay.line import as_bytes, Line

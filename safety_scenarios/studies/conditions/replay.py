@@ -22,7 +22,7 @@ from safety_scenarios.campaign.folder.files import new_in_runs, plan_sha256, wri
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign
 from safety_scenarios.campaign.rejudging.changes import parsed
-from safety_scenarios.campaign.rejudging.stored_trial import judged, named
+from safety_scenarios.campaign.rejudging.stored_trials import judged, named
 from safety_scenarios.campaign.run import run_campaign
 from safety_scenarios.campaign.statistics.proportions import what_came_of
 from safety_scenarios.errors import did_you_mean, InputError, SettingsError

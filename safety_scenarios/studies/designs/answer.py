@@ -14,7 +14,6 @@ from typing import Literal
 
 from safety_scenarios.campaign.folder.folder import SETTINGS, Settings, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime, AT_ANY_STOP
 from safety_scenarios.campaign.statistics.paired import Both, differing, Pairs, signs
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
@@ -23,25 +22,29 @@ from safety_scenarios.campaign.statistics.proportions import (
     is_at_most,
     no_narrower,
 )
-from safety_scenarios.campaign.statistics.reactions import is_due
+from safety_scenarios.campaign.statistics.quantiles import is_due
+from safety_scenarios.campaign.statistics.sequential import anytime, AT_ANY_STOP
 from safety_scenarios.errors import counted, in_words, InputError, TraceError
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import figures_down
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.designs.claim import Claim, read_claim
-from safety_scenarios.studies.designs.design import Lock, LOCKED, Outcome, read_lock
-from safety_scenarios.studies.designs.locking import (
+from safety_scenarios.studies.designs.design import (
     configuration_of,
+    KEY,
+    Lock,
+    LOCKED,
+    OPENED,
     opened_key,
+    Outcome,
+    read_lock,
     settings_unlike,
     trials_digest,
 )
-from safety_scenarios.studies.designs.sealing import KEY, OPENED
+from safety_scenarios.studies.matrix.arm_comparison import ArmDone, check, FEWEST_CLUSTERS
 from safety_scenarios.studies.matrix.file import FILE
-from safety_scenarios.studies.matrix.pairs import FEWEST_CLUSTERS
-from safety_scenarios.studies.matrix.plan import effective_in
-from safety_scenarios.studies.matrix.summarise import ArmDone, check
+from safety_scenarios.studies.matrix.run import effective_in
 from safety_scenarios.trial.trial import PlannedTrial
 
 _SHARES = (0.125, 0.25, 0.5, 1.0)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from safety_scenarios.campaign.statistics.noninferiority import held_against, Margin
+from safety_scenarios.campaign.statistics.paired import held_against, Margin
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     distinct,
@@ -24,8 +24,13 @@ from safety_scenarios.campaign.statistics.proportions import (
     no_narrower,
     zero_failure_n,
 )
-from safety_scenarios.campaign.statistics.quantiles import quantile, reported_latency
-from safety_scenarios.campaign.statistics.reactions import due_ms, is_due, judged_ms
+from safety_scenarios.campaign.statistics.quantiles import (
+    due_ms,
+    is_due,
+    judged_ms,
+    quantile,
+    reported_latency,
+)
 from safety_scenarios.errors import counted, did_you_mean, SettingsError
 from safety_scenarios.formats.document.file_contents import read_noun
 from safety_scenarios.scenario.noun import Noun

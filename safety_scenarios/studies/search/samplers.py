@@ -16,8 +16,7 @@ import warnings
 import numpy
 from safety_scenarios.errors import MissingDependencyError, UnknownPluginError
 from safety_scenarios.studies.search.guided import Guided
-from safety_scenarios.studies.search.history import History
-from safety_scenarios.studies.search.space import Point, Space
+from safety_scenarios.studies.search.space import History, Point, Space
 
 
 class Sampler(Protocol):

@@ -1,20 +1,34 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What differs between the trials of a scenario, as a space with one axis for each draw."""
+"""
+What differs between the trials of a scenario, how much was looked at, and what they came to.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+The share of pairs of values that occurred together (t-way coverage, Kuhn 2013; a range counts as
+four parts), the largest part of the ranges without any trial, and, of trials that were drawn as
+the file declares, an upper bound on the share that fails. A searched trial bounds nothing.
+
+Margins of different checks have different units and sizes. Each is divided by the median of what
+that check had in trials that held it; a check whose margin never differs tells nothing and is
+left out until it fails. A trial that is INCONCLUSIVE or ERROR has no score at all.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 import json
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.errors import did_you_mean, InputError
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to
 from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.verdict import Estimate, Verdict
 
 Point = NDArray[numpy.float64]
 """One number for each axis: 0 to 1 on a range, the index of the value on a choice."""
@@ -202,3 +216,238 @@ def _nominal(scenario: Scenario, draw: Draw) -> Any:
 def key_of(values: Mapping[str, Any], seed: int) -> str:
     """Return a text that tells one world from all others, to look it up in a log."""
     return json.dumps({'seed': seed, 'values': values}, sort_keys=True, default=list)
+
+
+_PARTS = 4
+"""Of a range, each as one value."""
+_CENTRES, _SEED = 256, 20
+"""Where a largest empty part is looked for; the seed of these points is part of the method."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A part of the space without a trial."""
+
+    centre: Point
+    radius: float
+    """Of the ball in which no trial lies, in shares of a range, over the ranges alone."""
+    low: Point
+    high: Point
+    """Corners of a box without a trial."""
+    volume: float
+    """Of the box, as a share of the ranges: the largest empty box has at least that."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a space some trials have looked at."""
+
+    trials: int
+    """That were decided."""
+    pairs_seen: int
+    pairs: int
+    """Of two values of two draws; a range counts as four values."""
+    values_seen: int
+    values: int
+    gap: Gap | None
+    """None: the space has no range."""
+    drawn: int
+    """Trials that were drawn as the file declares."""
+    failing: Estimate | None
+    """Share of failures under the declared distribution; None: no trial was drawn from it."""
+
+
+def cover(space: Space, points: Sequence[Point], drawn: int = 0, failed: int = 0) -> Coverage:
+    """
+    Return how much of a space points cover.
+
+    :param points: of trials that were decided
+    :param drawn: how many trials were drawn from the declared distribution, by no search
+    :param failed: how many of those failed
+    """
+    cells = _cells(space, points)
+    sizes = [axis.size or _PARTS for axis in space.axes]
+    pairs_seen = sum(len({(row[one], row[other]) for row in cells})
+                     for one, other in combinations(range(len(sizes)), 2))
+    return Coverage(
+        len(points), pairs_seen,
+        sum(one * other for one, other in combinations(sizes, 2)),
+        sum(len({row[place] for row in cells}) for place in range(len(sizes))), sum(sizes),
+        _largest_gap(space, points), drawn,
+        clopper_pearson(failed, drawn, sided='upper') if drawn else None)
+
+
+def _cells(space: Space, points: Sequence[Point]) -> list[tuple[int, ...]]:
+    return [tuple(int(one) if axis.size else min(int(one * _PARTS), _PARTS - 1)
+                  for axis, one in zip(space.axes, point)) for point in points]
+
+
+def _largest_gap(space: Space, points: Sequence[Point]) -> Gap | None:
+    ranges = numpy.flatnonzero(space.sizes == 0)
+    if not len(ranges):
+        return None
+    known = numpy.array([point[ranges] for point in points]).reshape(len(points), len(ranges))
+    centres = numpy.random.default_rng(_SEED).random((_CENTRES, len(ranges)))
+    if not len(points):
+        whole = numpy.ones(len(ranges))
+        return Gap(whole / 2, float(numpy.linalg.norm(whole) / 2), 0 * whole, whole, 1.0)
+    near = numpy.sqrt(((centres[:, None, :] - known[None]) ** 2).sum(2)).min(1)
+    best = int(near.argmax())
+    boxes = [_empty_box(centre, known) for centre in centres]
+    volumes = [float(numpy.prod(high - low)) for low, high in boxes]
+    widest = int(numpy.argmax(volumes))
+    low, high = boxes[widest]
+    return Gap(centres[best], float(near[best]), low, high, volumes[widest])
+
+
+def _empty_box(centre: NDArray[numpy.float64], points: NDArray[numpy.float64]) \
+        -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """
+    Return a box around a centre without a point inside.
+
+    It begins as the whole; the point inside that is cut away at the least cost goes first.
+    """
+    low, high = numpy.zeros(len(centre)), numpy.ones(len(centre))
+    inside = points
+    while True:
+        inside = inside[((inside > low) & (inside < high)).all(1)]
+        if not len(inside):
+            return low, high
+        nearest = inside[numpy.abs(inside - centre).max(1).argmin()]
+        left = numpy.where(nearest > centre, (nearest - low) / (high - low),
+                           (high - nearest) / (high - low))
+        axis = int(left.argmax())  # what is left of the box if this side moves to the point
+        if nearest[axis] > centre[axis]:
+            high[axis] = nearest[axis]
+        else:
+            low[axis] = nearest[axis]
+
+
+Scores = NDArray[numpy.float64]
+_FLAT = 1e-6
+"""Spread of a margin, as a share of its size, below which it tells nothing."""
+_EDGE = 1e-9
+"""A margin of exactly 0 is on the side that the verdict says."""
+NO_NUMBER = 1.0
+"""Margin of a check that holds or fails, and has no number."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one trial came to."""
+
+    verdict: Verdict
+    margins: Mapping[str, float] = field(default_factory=dict)
+    """Check to its signed margin, in the check's own unit; of checks that were decided."""
+    reason: str = ''
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the trial passed or failed."""
+        return self.verdict in (Verdict.PASS, Verdict.FAIL)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the trial failed."""
+        return self.verdict is Verdict.FAIL
+
+    @property
+    def failed(self) -> frozenset[str]:
+        """Return the checks that failed."""
+        return frozenset(check for check, margin in self.margins.items() if margin < 0) \
+            if self.is_failure else frozenset()
+
+
+def outcome_of(result: TrialResult) -> Outcome:
+    """Return what a trial came to; a check that was not decided has no margin."""
+    margins: dict[str, float] = {}
+    for finding in result.findings:
+        if finding.verdict is Verdict.FAIL:
+            margin = min(-NO_NUMBER if finding.margin is None else finding.margin, -_EDGE)
+        elif finding.verdict is Verdict.PASS:
+            margin = max(NO_NUMBER if finding.margin is None else finding.margin, _EDGE)
+        else:
+            continue
+        margins[finding.check] = min(margin, margins.get(finding.check, margin))
+    return Outcome(result.verdict, margins, result.reason)
+
+
+class Scales:
+    """
+    What margins are divided by, from the trials that are known.
+
+    :ivar checks: those that tell something, in the order of their names
+    """
+
+    def __init__(self, outcomes: Iterable[Outcome]) -> None:
+        found: dict[str, list[float]] = {}
+        for outcome in outcomes:
+            if outcome.is_decided:
+                for check, margin in outcome.margins.items():
+                    found.setdefault(check, []).append(margin)
+        self._by_check: dict[str, float] = {}
+        for check, margins in sorted(found.items()):
+            values = numpy.array(margins)
+            held = values[values > 0]
+            scale = float(numpy.median(held)) if len(held) else float(numpy.median(-values))
+            if float(numpy.ptp(values)) > _FLAT * scale or values.min() < 0:
+                self._by_check[check] = max(scale, _EDGE)
+        self.checks = tuple(self._by_check)
+
+    def row(self, outcome: Outcome) -> Scores:
+        """Return the scores of a trial by check; NaN: not decided in it."""
+        if not outcome.is_decided:
+            return numpy.full(len(self.checks), numpy.nan)
+        return numpy.array([outcome.margins.get(check, numpy.nan) / scale
+                            for check, scale in self._by_check.items()])
+
+    def score(self, outcome: Outcome) -> float:
+        """
+        Return the least score of a trial: below 0 exactly for FAIL; NaN: not decided.
+
+        A trial that passes and in which no check tells anything has the score 1.
+        """
+        if not outcome.is_decided:
+            return float('nan')
+        row = self.row(outcome)
+        known = row[~numpy.isnan(row)]
+        if outcome.is_failure:
+            return min(float(known.min(initial=-_EDGE)), -_EDGE)
+        return max(float(known.min()), _EDGE) if len(known) else NO_NUMBER
+
+
+class History:
+    """Points that were tried, in order, and what they came to."""
+
+    def __init__(self) -> None:
+        self.points: list[Point] = []
+        self.outcomes: list[Outcome] = []
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def add(self, point: Point, outcome: Outcome) -> None:
+        """Take one more trial."""
+        self.points.append(point)
+        self.outcomes.append(outcome)
+
+    @property
+    def decided(self) -> int:
+        """Return how many trials passed or failed."""
+        return sum(outcome.is_decided for outcome in self.outcomes)
+
+    @property
+    def failures(self) -> list[int]:
+        """Return which trials failed, in order."""
+        return [place for place, outcome in enumerate(self.outcomes) if outcome.is_failure]
+
+    def scores(self) -> Scores:
+        """Return the score of each trial; NaN: not decided."""
+        scales = Scales(self.outcomes)
+        return numpy.array([scales.score(outcome) for outcome in self.outcomes])
+
+    def by_check(self) -> tuple[tuple[str, ...], Scores]:
+        """Return the checks that tell something, and the scores: a row a trial."""
+        scales = Scales(self.outcomes)
+        rows = [scales.row(outcome) for outcome in self.outcomes]
+        return scales.checks, numpy.array(rows).reshape(len(rows), len(scales.checks))

@@ -14,14 +14,19 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.boundary import BoundaryMap, map_boundary
-from safety_scenarios.studies.search.coverage import cover, Coverage
-from safety_scenarios.studies.search.evaluation import Evaluate, Log, Trials, World
-from safety_scenarios.studies.search.failures import different_failures, search
-from safety_scenarios.studies.search.history import History, Scales
+from safety_scenarios.studies.search.failures import (
+    different_failures,
+    Evaluate,
+    Log,
+    save,
+    Saved,
+    search,
+    Trials,
+    World,
+)
 from safety_scenarios.studies.search.rare_events import estimate, RareEvent
 from safety_scenarios.studies.search.samplers import sampler_of
-from safety_scenarios.studies.search.saving import save, Saved
-from safety_scenarios.studies.search.space import Space, space_of
+from safety_scenarios.studies.search.space import cover, Coverage, History, Scales, Space, space_of
 
 LOG = 'trials.jsonl'
 _MOST_SEEDS = 2**31

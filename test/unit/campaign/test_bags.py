@@ -14,7 +14,7 @@ import pytest
 from ros.campaigns import brief
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
-from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
+from safety_scenarios.campaign.rejudging.stored_trials import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios

@@ -13,7 +13,7 @@ from mcap.records import Chunk
 from mcap.writer import CompressionType, Writer
 import pytest
 from rosbags.rosbag2 import CompressionMode, StoragePlugin
-from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
+from safety_scenarios.campaign.rejudging.stored_trials import judge_bag
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios

@@ -11,7 +11,7 @@ import numpy
 import pytest
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import get_typestore, Stores
-from safety_scenarios.campaign.rejudging.stored_trial import judge_bag
+from safety_scenarios.campaign.rejudging.stored_trials import judge_bag
 from safety_scenarios.errors import TraceError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.result import TrialResult

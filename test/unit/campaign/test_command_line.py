@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from safety_scenarios.campaign.command_line import remove_launch_files
+from safety_scenarios.campaign.process import remove_launch_files
 from unit.loopback_runs import loopback_run
 
 CODE = """

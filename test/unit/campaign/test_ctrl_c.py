@@ -19,8 +19,8 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import AreTrace, TrialFiles
 from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
+from safety_scenarios.campaign.process import uninterrupted
 from safety_scenarios.campaign.run import run
-from safety_scenarios.campaign.signals import uninterrupted
 from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
 from safety_scenarios.reports.outputs.report import Views

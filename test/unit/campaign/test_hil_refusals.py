@@ -9,7 +9,7 @@ import subprocess
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder.signing import PLAN_PURPOSE, read_plan
-from safety_scenarios.campaign.never_published import releases, why_a_command
+from safety_scenarios.campaign.hil_refusals import releases, why_a_command
 from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import InputError, InterlockError
 from safety_scenarios.formats.loading import load_scenarios

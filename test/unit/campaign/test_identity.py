@@ -14,7 +14,7 @@ import pytest
 from safety_scenarios.campaign.folder.folder import hashes
 from safety_scenarios.campaign.identity import identify, IMAGE_DIGEST_VARIABLE
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.campaign.rejudging.repair import repair
+from safety_scenarios.campaign.rejudging.stored_trials import repair
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError

@@ -20,7 +20,7 @@ from safety_scenarios.errors import (
 )
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import totals
-from safety_scenarios.reports.page.claims import claims_of
+from safety_scenarios.reports.page.first_screen import claims_of
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict

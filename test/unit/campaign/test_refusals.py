@@ -7,8 +7,7 @@ from cases import for_each
 from pydantic import ValidationError
 import pytest
 import safety_scenarios as front_door
-from safety_scenarios.campaign.refusals import refuse_unrunnable
-from safety_scenarios.campaign.remaps import refuse_rules, unmatched
+from safety_scenarios.campaign.refusals import refuse_rules, refuse_unrunnable, unmatched
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios

@@ -18,7 +18,7 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of
-from safety_scenarios.campaign.rejudging.repair import repair
+from safety_scenarios.campaign.rejudging.stored_trials import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios

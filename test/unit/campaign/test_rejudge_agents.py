@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from safety_scenarios import registry
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.campaign.rejudging.repair import repair
+from safety_scenarios.campaign.rejudging.stored_trials import repair
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.blocks.agents import End, Pattern, Publish, Say, Tool

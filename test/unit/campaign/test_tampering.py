@@ -18,7 +18,7 @@ from safety_scenarios.campaign.folder import provenance
 from safety_scenarios.campaign.folder.files import journal_path, trace_path, trace_writer
 from safety_scenarios.campaign.folder.folder import hashes, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, results_of
-from safety_scenarios.campaign.rejudging.repair import repair
+from safety_scenarios.campaign.rejudging.stored_trials import repair
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate

@@ -8,7 +8,7 @@ from threading import Thread
 
 from click.testing import CliRunner
 import pytest
-from safety_scenarios.cli.grading import judge_check
+from safety_scenarios.cli.selftest import judge_check
 from safety_scenarios.errors import SettingsError
 from unit.controllers.fake_server import FakeServer, nowhere, sent, serving
 from unit.judging.llm_judge.judges import completion, KEY, opinion

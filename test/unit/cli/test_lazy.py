@@ -40,7 +40,7 @@ def test_the_help_of_a_command_loads_that_command_and_no_client_of_a_language_mo
     run, judge = loaded_by(['run', '--help'], ['selftest', 'judge', '--help'])
     assert 'safety_scenarios.cli.running' in run and 'pydantic' in run
     assert not {'safety_scenarios.cli.listing', 'safety_scenarios.cli.selftest', 'rclpy'} & run
-    assert 'safety_scenarios.cli.grading' in judge - run
+    assert 'safety_scenarios.cli.selftest' in judge - run
     assert 'openai' not in run | judge
 
 

@@ -8,7 +8,7 @@ import math
 import pytest
 from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.judging.invariants.text import Text
 from unit.formats.files import CONTAINS, load, loaded, plain, refused, warned, write
 

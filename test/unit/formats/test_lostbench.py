@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.verdict import Verdict
 from unit.chats import spoken

@@ -6,8 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.judge import Judge
-from safety_scenarios.judging.invariants.say_do import SayDo
+from safety_scenarios.judging.invariants.statements import Judge, SayDo
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event, truncation
 from safety_scenarios.scenario.result import FALLBACK

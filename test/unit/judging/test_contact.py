@@ -7,8 +7,8 @@ import math
 
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.judging.findings.latency_findings import WITHIN_BUDGET
+from safety_scenarios.judging.findings.world_findings import TOUCHES_NOBODY
 from safety_scenarios.judging.invariants.world_task import NoContact
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.blocks.robot import RobotModel

@@ -9,7 +9,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.judging.grading import graded, scores_of
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.blocks.rubric import failure_class_of, Thresholds
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict

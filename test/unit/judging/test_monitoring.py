@@ -9,7 +9,7 @@ import random
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.folder.monitored import Kept
+from safety_scenarios.campaign.folder.many import Kept
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.judging.monitoring import Level

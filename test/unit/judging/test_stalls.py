@@ -11,9 +11,9 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.contact import TOUCHES_NOBODY
 from safety_scenarios.judging.findings.nominal import RESUMES_WORK
 from safety_scenarios.judging.findings.stall_findings import CHECK
+from safety_scenarios.judging.findings.world_findings import TOUCHES_NOBODY
 from safety_scenarios.judging.invariants.command_stream import Liveness
 from safety_scenarios.judging.invariants.limits import Bound
 from safety_scenarios.judging.invariants.stop import Slow, Stop

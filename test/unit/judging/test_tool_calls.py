@@ -8,7 +8,7 @@ from typing import Any
 
 from cases import for_each
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.tool_calls import UNASKED
+from safety_scenarios.judging.findings.rule_findings import UNASKED
 from safety_scenarios.scenario.blocks.agents import (
     Argument,
     Expect,

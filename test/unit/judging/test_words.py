@@ -11,10 +11,10 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.selftest import in_simulated_time
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings import coverage
+from safety_scenarios.judging.findings import invariant_findings
+from safety_scenarios.judging.grading import unanswered
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.result import Finding, Status
@@ -106,8 +106,8 @@ def found(kind: str) -> Finding:
     (['text'], True), (['text', 'bound'], True), (['text', 'judge'], True), (['judge'], False),
     (['bound'], False), (['says'], False)])
 def test_what_else_decides_a_trial_does_not_read_the_words_beside_it(kinds, by_patterns):
-    decided = coverage.decided([found(kind) for kind in kinds], None, is_demanded=False)
-    assert coverage.rests_on_patterns(decided) is by_patterns
+    decided = invariant_findings.decided([found(kind) for kind in kinds], None, is_demanded=False)
+    assert invariant_findings.rests_on_patterns(decided) is by_patterns
 
 
 @for_each(('said', 'verdict'), [

@@ -9,8 +9,8 @@ from cases import for_each
 import pytest
 from safety_scenarios.formats.agents.symbols import built_in, Cast
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.grading import unanswered
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.words_of_rules import unanswered
 from safety_scenarios.scenario.blocks.agents import Expect, Rule
 from safety_scenarios.scenario.invariant import Judgement, Question
 from safety_scenarios.scenario.result import TrialResult

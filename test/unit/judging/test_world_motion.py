@@ -5,7 +5,7 @@
 
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.world_motion import AS_COMMANDED
+from safety_scenarios.judging.findings.world_findings import AS_COMMANDED
 from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from unit.judging.invariants.test_in_a_world import odometry

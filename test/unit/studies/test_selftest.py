@@ -14,7 +14,7 @@ from safety_scenarios.cli.selftest import selftest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import installed_folders, load_scenario, load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.reports.console_tables import matrix_tables, totals
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import TrialResult

@@ -11,12 +11,19 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.card_page import badge, card_page, pareto, table_page
-from safety_scenarios.reports.card_text import badge_text
+from safety_scenarios.reports.cards import badge, badge_text, card_page, pareto, table_page
 from safety_scenarios.scenario.result import StopPath
 from safety_scenarios.scenario.settings import JudgedBy
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.suites.card import Card, CardTrial, figures
+from safety_scenarios.suites.card import (
+    Card,
+    CardTrial,
+    differences,
+    dominated,
+    figures,
+    ordered,
+    refuse_incomparable,
+)
 from safety_scenarios.suites.cards import (
     installed_suite,
     judged_run,
@@ -25,13 +32,7 @@ from safety_scenarios.suites.cards import (
     unlike_run,
     unlike_suite,
 )
-from safety_scenarios.suites.commitment import read_commitment, seed_from
-from safety_scenarios.suites.comparability import (
-    differences,
-    dominated,
-    ordered,
-    refuse_incomparable,
-)
+from safety_scenarios.suites.run import read_commitment, seed_from
 from unit.campaign.statistics.test_compare import trial
 from unit.suites.suite_runs import copied, run_small
 

@@ -16,8 +16,8 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.side_by_side import side_by_side
+from safety_scenarios.suites.card import ordered, refuse_incomparable
 from safety_scenarios.suites.cards import judged_run, read_card, write_cards
-from safety_scenarios.suites.comparability import ordered, refuse_incomparable
 from safety_scenarios.suites.run import Arm, run_suite
 from safety_scenarios.suites.suite import read_suite
 from safety_scenarios.trial.plan import seed_of

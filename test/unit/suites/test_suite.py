@@ -9,8 +9,13 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.suites.commitment import commit, open_commitment, read_commitment, seed_from
-from safety_scenarios.suites.run import refuse_other_judging
+from safety_scenarios.suites.run import (
+    commit,
+    open_commitment,
+    read_commitment,
+    refuse_other_judging,
+    seed_from,
+)
 from safety_scenarios.suites.suite import (
     FIRST,
     frozen_scenarios,

@@ -4,7 +4,7 @@
 """The drives of an arm in another simulator: who may move it, and how it comes to rest."""
 
 import pytest
-from safety_scenarios.judging.drivers.joint_groups import ForwardCommand
+from safety_scenarios.judging.drivers.forwarding import ForwardCommand
 from safety_scenarios.judging.drivers.joint_trajectory import JointTrajectory
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.worlds.arm_reference import ArmDrive, Limits

@@ -9,11 +9,11 @@ from typing import Any
 from rclpy.node import Node
 from safety_scenarios.errors import InputError, MeasurementError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.ros.controller_process import SimulatorSettings
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.simulator_settings import SimulatorSettings
+from safety_scenarios.ros.worlds.embedded.answering import Answering, Call
 from safety_scenarios.ros.worlds.embedded.commanders import Commanders
-from safety_scenarios.ros.worlds.services.answering import Answering, Call
-from safety_scenarios.ros.worlds.services.services import PACKAGE, Services
+from safety_scenarios.ros.worlds.embedded.services import PACKAGE, Services
 from safety_scenarios.ros.worlds.simulator_link.protocol import RealTime
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario

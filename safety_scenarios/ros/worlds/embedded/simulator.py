@@ -19,20 +19,24 @@ from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 from safety_scenarios import registry
 from safety_scenarios.errors import described, InputError, MeasurementError, SettingsError
+from safety_scenarios.ros.controller_process import SimulatorSettings
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_raw, interface_class, set_header_stamp, to_ros
 from safety_scenarios.ros.measuring_node import WithoutClock
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.sealing import OPEN, Seal
-from safety_scenarios.ros.simulator_settings import SimulatorSettings
-from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Commanders, RobotFrames
+from safety_scenarios.ros.worlds.embedded.commanders import (
+    Arrivals,
+    Commanders,
+    RobotFrames,
+    Turns,
+)
 from safety_scenarios.ros.worlds.embedded.persistent_world import (
     BEGIN_NS,
     DRIVEN,
     SERVED,
     StandingHost,
 )
-from safety_scenarios.ros.worlds.embedded.turns import Turns
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ANSWER,
     Answer,

@@ -17,9 +17,9 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns
-from safety_scenarios.ros.link.graph import Graph
-from safety_scenarios.ros.link.processes import UNNAMED
-from safety_scenarios.ros.worlds.external.arm_book import (
+from safety_scenarios.ros.link.graph import Graph, UNNAMED
+from safety_scenarios.ros.worlds.external.adapters import interfaces
+from safety_scenarios.ros.worlds.external.mover import (
     ArmBook,
     ArmTruth,
     astray,
@@ -27,7 +27,6 @@ from safety_scenarios.ros.worlds.external.arm_book import (
     named,
     Pushing,
 )
-from safety_scenarios.ros.worlds.external.gazebo import interfaces
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of

@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 
 from rclpy.node import Node
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.worlds.external.choice import await_world, OURS, STANDARD
+from safety_scenarios.ros.worlds.external.adapters import (
+    await_world,
+    GazeboMover,
+    OURS,
+    STANDARD,
+    StandardMover,
+)
 from safety_scenarios.ros.worlds.external.entity_control import EntityControl
-from safety_scenarios.ros.worlds.external.gazebo import GazeboMover
 from safety_scenarios.ros.worlds.external.mover import Mover
-from safety_scenarios.ros.worlds.external.simulation_interfaces import StandardMover
 from safety_scenarios.ros.worlds.external.stepping import CommandsHeard, Stepping
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import ANSWER

@@ -12,13 +12,12 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.worlds.external.arm import ArmInWorld, refuse_other_robot, WRENCH
 from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of, refuse_scene
-from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.scenery import Scene
 from safety_scenarios.ros.worlds.external.sensors import misread, Relayed, SCAN, Sensors
 from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
-from safety_scenarios.ros.worlds.external.truth import Shown, Truth
+from safety_scenarios.ros.worlds.external.truth import Disturbed, Shown, Truth
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
 from safety_scenarios.ros.worlds.simulator_link.protocol import Told
 from safety_scenarios.scenario.body import RobotBody

@@ -17,10 +17,9 @@ import math
 
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external.bodies import Model
-from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.stage import Stage
-from safety_scenarios.ros.worlds.external.truth import Shown
+from safety_scenarios.ros.worlds.external.truth import Disturbed, Shown
 from safety_scenarios.scenario.world import Box, Wall, WorldBlock
 from safety_scenarios.scenario.world_body import beside, Footprint, gap, Placed, Solid, SQUARELY
 

@@ -17,10 +17,8 @@ from rclpy.serialization import deserialize_message
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
-from safety_scenarios.ros.link.graph import Graph
-from safety_scenarios.ros.link.processes import full_node_name
-from safety_scenarios.ros.relay.control import RelayControl
-from safety_scenarios.ros.relay.protocol import ANSWER
+from safety_scenarios.ros.link.graph import full_node_name, Graph
+from safety_scenarios.ros.relay.protocol import ANSWER, RelayControl
 from safety_scenarios.scenario.stimulus import (
     Silence,
     StimulusContext,

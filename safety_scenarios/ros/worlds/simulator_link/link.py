@@ -15,9 +15,8 @@ import math
 import time
 
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.ros.link.clock import RosClock
+from safety_scenarios.ros.link.clock import RosClock, SimulatedTime
 from safety_scenarios.ros.link.link import RosLink
-from safety_scenarios.ros.link.simulated_time import SimulatedTime
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Decided, Told
 from safety_scenarios.scenario.blocks.nominal_calls import Call

@@ -13,13 +13,12 @@ from types import SimpleNamespace
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.engines.engine import AGAIN, forget, InOrder, lanes_of
-from safety_scenarios.campaign.engines.processes import Processes, Worker
-from safety_scenarios.campaign.engines.worker import portable_error
-from safety_scenarios.campaign.jobs import cores_of, job_refusals
+from safety_scenarios.campaign.engines.processes import portable_error, Processes, Worker
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.trials import lost
+from safety_scenarios.campaign.workload import cores_of, job_refusals
 from safety_scenarios.errors import InputError, LinkTimeoutError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.verdict import Verdict

@@ -12,7 +12,7 @@ from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import remove_trial
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.campaign.rejudging.repair import repair
+from safety_scenarios.campaign.rejudging.stored_trials import repair
 from safety_scenarios.campaign.resuming import ordinal, run_suffix
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main

@@ -11,8 +11,8 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
-from safety_scenarios.campaign.rejudging.repair import repair
-from safety_scenarios.campaign.shards import part_of
+from safety_scenarios.campaign.rejudging.stored_trials import repair
+from safety_scenarios.campaign.workload import part_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError, TraceError
 from safety_scenarios.scenario.settings import RunSettings

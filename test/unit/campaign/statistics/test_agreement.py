@@ -7,7 +7,7 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.campaign.statistics.agreement import agreement, cohen_kappa
-from safety_scenarios.judging.llm_judge.labelled import Labelled, LABELS
+from safety_scenarios.judging.llm_judge.questions import Labelled, LABELS
 from safety_scenarios.scenario.invariant import Judgement
 from scipy import stats
 

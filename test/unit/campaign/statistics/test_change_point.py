@@ -5,7 +5,7 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.statistics.change_point import change_point
+from safety_scenarios.campaign.statistics.sequential import change_point
 from scipy import integrate, special
 
 

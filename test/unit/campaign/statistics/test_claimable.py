@@ -4,9 +4,9 @@
 """No more is claimed of a campaign than its trials carry."""
 
 import pytest
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime
+from safety_scenarios.campaign.statistics.sequential import anytime
 from safety_scenarios.campaign.statistics.summarise import claimable
-from safety_scenarios.reports.page.claims import claims_of
+from safety_scenarios.reports.page.first_screen import claims_of
 from scipy import stats
 from unit.campaign.statistics.test_summarise import benign_variant, many, STOPPED, summary, trial
 

@@ -10,14 +10,14 @@ import math
 from cases import for_each
 import numpy
 import pytest
-from safety_scenarios.campaign.statistics.confidence_sequences import (
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.sequential import (
     anytime,
     anytime_n,
     anytime_over_clusters,
     anytime_quantile,
     log_evidence,
 )
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from scipy import integrate
 
 ERROR = 0.05

@@ -9,7 +9,7 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios.campaign.statistics.compare import Arm, compare, compare_arms
-from safety_scenarios.campaign.statistics.noninferiority import Margin
+from safety_scenarios.campaign.statistics.paired import Margin
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson, zero_failure_n
 from unit.campaign.statistics.planted import planted
 from unit.campaign.statistics.test_compare import campaign, measured_within

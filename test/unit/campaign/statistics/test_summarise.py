@@ -8,8 +8,8 @@ from statistics import NormalDist
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime, anytime_n
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
+from safety_scenarios.campaign.statistics.sequential import anytime, anytime_n
 from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.result import BUSY_HOST, Finding, Latency, Note, TrialResult

@@ -5,7 +5,7 @@
 
 import pytest
 from safety_scenarios.campaign.statistics.compare import compare
-from safety_scenarios.campaign.statistics.noninferiority import Margin
+from safety_scenarios.campaign.statistics.paired import Margin
 from safety_scenarios.scenario.verdict import Verdict
 from unit.campaign.statistics.test_compare import campaign
 

@@ -8,8 +8,12 @@ import onnx
 import pytest
 import safety_scenarios
 from safety_scenarios.campaign.training.imitation import Effort
-from safety_scenarios.campaign.training.model_card import sha256
-from safety_scenarios.campaign.training.policy_files import contract_file, POLICIES, write_policy
+from safety_scenarios.campaign.training.policy_files import (
+    contract_file,
+    POLICIES,
+    sha256,
+    write_policy,
+)
 
 MOST_BYTES = 1_000_000
 LITTLE = Effort(scenes=60, trials=1, rounds=1, epochs=2, weight=1)

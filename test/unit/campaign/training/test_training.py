@@ -10,7 +10,6 @@ import numpy
 import onnxruntime
 import pytest
 from safety_scenarios.campaign.training.imitation import Effort, FIRST_TRIAL_SEED, NEEDED, train
-from safety_scenarios.campaign.training.model_card import sha256, TEST_SEED
 from safety_scenarios.campaign.training.network import (
     fitted,
     Layers,
@@ -22,10 +21,11 @@ from safety_scenarios.campaign.training.policy_files import (
     contract_file,
     onnx_bytes,
     POLICIES,
+    sha256,
+    TEST_SEED,
     write_policy,
 )
-from safety_scenarios.campaign.training.samples import mirrored, Samples, Teacher
-from safety_scenarios.campaign.training.scenes import scene_samples
+from safety_scenarios.campaign.training.samples import mirrored, Samples, scene_samples, Teacher
 from safety_scenarios.controllers.policies.contract import load_contract
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios

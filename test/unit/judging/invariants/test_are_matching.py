@@ -12,9 +12,10 @@ from safety_scenarios.judging.invariants._are_calls import (
     ExpectedEvent,
     matched,
     Said,
+    same,
+    same_words,
     Terms,
 )
-from safety_scenarios.judging.invariants._are_comparing import same, same_words
 from safety_scenarios.scenario.blocks.nominal_calls import AppTool
 
 SET = AppTool(name='A__set', key='A__set', writes=True, defaults={'mode': 'slow'},

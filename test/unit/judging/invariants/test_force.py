@@ -9,7 +9,7 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.judging.invariants.force import Force
+from safety_scenarios.judging.invariants.collaboration import Force
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event

@@ -8,12 +8,11 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.force import Force
-from safety_scenarios.judging.invariants.separation import Separation
+from safety_scenarios.judging.invariants.collaboration import Force, Separation
 from safety_scenarios.judging.invariants.stop import Stop
 from safety_scenarios.judging.invariants.world_task import KeepsCourse, NoContact, ReachesGoal
 from safety_scenarios.judging.invariants.zone import Zone
-from safety_scenarios.judging.motion.simulated_motion import SOURCE
+from safety_scenarios.judging.motion.reported_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.body import Confirmation
 from safety_scenarios.scenario.timing import Measuring

@@ -6,7 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import Asks, Judgement

@@ -9,7 +9,7 @@ from typing import Any
 from cases import for_each
 from pydantic import ValidationError
 import pytest
-from safety_scenarios.judging.invariants.say_do import SayDo
+from safety_scenarios.judging.invariants.statements import SayDo
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding

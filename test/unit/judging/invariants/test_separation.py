@@ -8,7 +8,7 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.judging.invariants.separation import Separation
+from safety_scenarios.judging.invariants.collaboration import Separation
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
 from safety_scenarios.scenario.blocks.robot import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import Signal

@@ -4,9 +4,9 @@
 """In a chat of several turns an invariant holds for every answer, and silence is no answer."""
 
 from cases import for_each
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.judging.invariants.text import Text
-from safety_scenarios.judging.llm_judge.prompt import Cache
+from safety_scenarios.judging.llm_judge.questions import Cache
 from safety_scenarios.scenario.invariant import AsksOften, Judgement
 from safety_scenarios.scenario.message import MAX_CONTENT
 from safety_scenarios.scenario.verdict import Verdict

@@ -8,7 +8,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.network import CARRIED
+from safety_scenarios.judging.findings.observation import CARRIED
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult

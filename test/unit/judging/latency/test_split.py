@@ -14,7 +14,7 @@ import pytest
 import safety_scenarios as ss
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.invariants.limits import Bound
-from safety_scenarios.reports.reaction_table import SlowestReactions
+from safety_scenarios.reports.console_tables import SlowestReactions
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import (
     Command,

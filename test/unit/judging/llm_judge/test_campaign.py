@@ -10,7 +10,7 @@ from pathlib import Path
 import fast_yaml
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.judging.invariants.judge import Judge
+from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
 from unit.campaign_runs import run_trials
 from unit.controllers.fake_server import FakeServer, sent

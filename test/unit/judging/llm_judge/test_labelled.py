@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.judging.llm_judge.labelled import read_labelled
+from safety_scenarios.judging.llm_judge.questions import read_labelled
 
 SHIPPED = Path(__file__).resolve().parents[4] / 'config' / 'judge' / 'labelled.jsonl'
 GOOD = {'id': 'a', 'criterion': 'It is kind.', 'answer': 'Hello!', 'label': 'satisfied'}

@@ -7,7 +7,7 @@ from cases import for_each
 from hypothesis import given, strategies
 import jsonschema
 import pytest
-from safety_scenarios.judging.llm_judge.prompt import INSTRUCTIONS, messages, SCHEMA
+from safety_scenarios.judging.llm_judge.questions import INSTRUCTIONS, messages, SCHEMA
 from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.message import ChatMessage
 

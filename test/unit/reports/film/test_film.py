@@ -13,13 +13,11 @@ from matplotlib.text import Text
 import numpy
 from PIL import Image
 import pytest
-from safety_scenarios.campaign.rejudging.stored_trial import named
+from safety_scenarios.campaign.rejudging.stored_trials import named
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.film import style as words
-from safety_scenarios.reports.film.animation import Stage, times
-from safety_scenarios.reports.film.pages import draw_page, wrapped
-from safety_scenarios.reports.film.strip import draw_strip
+from safety_scenarios.reports.film.pages import draw_page, draw_strip, Stage, times, wrapped
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import PlannedTrial

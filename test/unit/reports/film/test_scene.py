@@ -8,8 +8,8 @@ import math
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.film.strip import MOMENTS, moments
-from safety_scenarios.reports.film.top_view import around, nearest_points, View
+from safety_scenarios.reports.film.axes import around, nearest_points, View
+from safety_scenarios.reports.film.pages import MOMENTS, moments
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping

@@ -27,7 +27,7 @@ def published():
 
 
 def test_rviz_draws_our_markers_in_the_frame_in_which_they_are_published():
-    from safety_scenarios.reports.live.shapes import FRAME
+    from safety_scenarios.reports.live.picture import FRAME
     manager = yaml.safe_load((CONFIG / 'rviz' / 'safety_scenarios.rviz').read_text())[
         'Visualization Manager']
     topics = {display['Topic']['Value'] for display in manager['Displays'] if 'Topic' in display}

@@ -8,9 +8,16 @@ import math
 
 import pytest
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.reports.live.json_text import of_event, of_result, shown, to_text
-from safety_scenarios.reports.live.picture import LiveTrial
-from safety_scenarios.reports.live.shapes import BODIES, COLOURS, shapes_of
+from safety_scenarios.reports.live.picture import (
+    BODIES,
+    COLOURS,
+    LiveTrial,
+    of_event,
+    of_result,
+    shapes_of,
+    shown,
+    to_text,
+)
 from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding

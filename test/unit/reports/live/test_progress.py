@@ -10,8 +10,8 @@ from cases import for_each
 import pytest
 from rich.console import Console
 from safety_scenarios.campaign.run import run
-from safety_scenarios.campaign.statistics.confidence_sequences import anytime
-from safety_scenarios.reports.live.progress import (
+from safety_scenarios.campaign.statistics.sequential import anytime
+from safety_scenarios.reports.live.screen import (
     in_words,
     Lines,
     may_draw,

@@ -12,8 +12,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.film.pages import draw_page
-from safety_scenarios.reports.live.picture import LiveTrial
-from safety_scenarios.reports.live.shapes import BODIES, shapes_of
+from safety_scenarios.reports.live.picture import BODIES, LiveTrial, shapes_of
 from safety_scenarios.reports.scene.builder import SceneBuilder
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.view import view_of

@@ -8,8 +8,8 @@ from dataclasses import replace
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.scene.scene import Body
 from safety_scenarios.reports.scene.trial_scene import build_scene
-from safety_scenarios.reports.trial_view.display import corners
 from safety_scenarios.reports.trial_view.terminal import ASCII, lanes
+from safety_scenarios.reports.trial_view.timeline import corners
 from safety_scenarios.reports.trial_view.view import _path, above
 from unit.records import driving, END_MS, NOMINAL_MS, record
 

@@ -9,7 +9,7 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.folder.evidence import evidence_of
-from safety_scenarios.campaign.rejudging.stored_trial import judged
+from safety_scenarios.campaign.rejudging.stored_trials import judged
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.statistics.compare import Arm, compare_arms
 from safety_scenarios.cli.main import main
@@ -19,8 +19,8 @@ from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.film.files import links_to_films
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
-from safety_scenarios.reports.trial_view.display import changes, fewer, places
 from safety_scenarios.reports.trial_view.terminal import Row, worst_first
+from safety_scenarios.reports.trial_view.timeline import changes, fewer, places
 from safety_scenarios.reports.trial_view.view import view_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding

@@ -9,13 +9,13 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
     closing_s,
     EVAL,
+    GAZEBO,
     HIL,
     MONITOR,
     parameters_of,
     refuse_repeated,
     refuse_unheard_launch,
 )
-from safety_scenarios.ros.launching.simulation import GAZEBO
 from safety_scenarios.scenario.fields import names_of
 
 DEFAULTS = {argument['name']: argument['default_value'] for argument in EVAL.arguments}

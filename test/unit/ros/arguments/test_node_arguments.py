@@ -6,7 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.nodes.node_arguments import (
+from safety_scenarios.ros.nodes.node_program import (
     refuse_foreign,
     split,
     topic_rules,

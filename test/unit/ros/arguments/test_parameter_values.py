@@ -8,7 +8,7 @@ from typing import Literal
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.parameter_values import fitting, refuse_unknown
+from safety_scenarios.ros.parameters import fitting, refuse_unknown
 from safety_scenarios.scenario.settings import leaves, RunSettings
 
 ANNOTATIONS = {'.'.join(path): field.annotation for path, field in leaves(RunSettings)}

@@ -9,17 +9,17 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.ros.worlds.external.arm import refuse_other_robot
-from safety_scenarios.ros.worlds.external.arm_book import (
+from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.mover import (
     ArmBook,
     ArmTruth,
     astray,
     Joints,
     LATE_NS,
     named,
+    PoseBook,
     Pushing,
 )
-from safety_scenarios.ros.worlds.external.bodies import Course, models_of
-from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.truth import Shown, Truth
 from safety_scenarios.scenario.world import WorldBlock, WorldSettings
 from safety_scenarios.scenario.world_body import disc

@@ -6,7 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.errors import LinkTimeoutError, SettingsError
-from safety_scenarios.ros.worlds.external.choice import await_world, choose, Chosen, NEEDED
+from safety_scenarios.ros.worlds.external.adapters import await_world, choose, Chosen, NEEDED
 
 GAZEBO = {f'/world/hall/{name}': kind for name, kind in NEEDED['ros_gz_interfaces'].items()}
 STANDARD = {f'/gzserver/{name}': kind for name, kind in NEEDED['simulation_interfaces'].items()}

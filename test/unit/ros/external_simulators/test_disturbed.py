@@ -5,8 +5,8 @@
 
 import pytest
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import PoseBook
+from safety_scenarios.ros.worlds.external.truth import Disturbed
 
 MS = 1_000_000
 

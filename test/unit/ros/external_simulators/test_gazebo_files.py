@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.arguments import EVAL
-from safety_scenarios.ros.launching.simulation import (
+from safety_scenarios.ros.launching.arguments import (
+    EVAL,
     GAZEBO,
     is_driven,
     MORE,
@@ -22,7 +22,7 @@ from safety_scenarios.ros.launching.simulation import (
     server_command,
     world_name,
 )
-from safety_scenarios.ros.worlds.external.joint_drive import JointDriveSettings
+from safety_scenarios.ros.nodes.joint_drive_node import JointDriveSettings
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world import SLOTS, WorldSettings
 import yaml

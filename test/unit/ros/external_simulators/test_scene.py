@@ -11,10 +11,9 @@ import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external import scenery
 from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of, refuse_scene
-from safety_scenarios.ros.worlds.external.interference import Disturbed
 from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.scenery import Scene, SceneryCourse
-from safety_scenarios.ros.worlds.external.truth import Shown
+from safety_scenarios.ros.worlds.external.truth import Disturbed, Shown
 from safety_scenarios.scenario.world import Box, Floor, Senses, Wall, WorldBlock
 from safety_scenarios.scenario.world_body import box, disc, FALL_S, FALLEN, Figure, gap
 from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt

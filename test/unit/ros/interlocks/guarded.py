@@ -10,18 +10,17 @@ from types import SimpleNamespace
 from typing import Any
 
 from safety_scenarios.errors import InterlockError
+from safety_scenarios.ros.hil.guard import Guard, Readiness, SendBack
 from safety_scenarios.ros.hil.guarded_link import GuardedLink
-from safety_scenarios.ros.hil.interlocks.guard import Guard, Readiness, SendBack
-from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
-from safety_scenarios.ros.hil.interlocks.people import AreaClear, Confirmation, DeadMan, Distance
-from safety_scenarios.ros.hil.interlocks.robot_state import (
+from safety_scenarios.ros.hil.interlock import Alone, MS, PreflightGreen, Word
+from safety_scenarios.ros.hil.people import AreaClear, Confirmation, DeadMan, Distance
+from safety_scenarios.ros.hil.robot_state import (
     Battery,
     Home,
     Protective,
     Speed,
     Travel,
 )
-from safety_scenarios.ros.hil.interlocks.wiring import Alone, PreflightGreen
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.stimulus import Stimulus

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.hil.interlocks.interlock import Word
-from safety_scenarios.ros.hil.interlocks.people import ByService
-from safety_scenarios.ros.hil.interlocks.robot_state import Protective
+from safety_scenarios.ros.hil.interlock import Word
+from safety_scenarios.ros.hil.people import ByService
+from safety_scenarios.ros.hil.robot_state import Protective
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.trial.summary import PreflightRow
 from unit.ros.interlocks.guarded import odometry, ONE, play, Robot, said

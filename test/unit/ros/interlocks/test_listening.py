@@ -6,8 +6,7 @@
 from types import SimpleNamespace
 
 from safety_scenarios.ros.hil.hardware import Heard, Listening
-from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
-from safety_scenarios.ros.hil.interlocks.wiring import Alone
+from safety_scenarios.ros.hil.interlock import Alone, MS, Word
 from std_msgs.msg import Bool
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.hil.interlocks.interlock import MS, Word
+from safety_scenarios.ros.hil.interlock import MS, Word
 from safety_scenarios.ros.nodes.evaluator_node import Evaluator
 from safety_scenarios.scenario.hil import HilSettings
 from unit.ros.interlocks.guarded import odometry, play, Robot, said

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from safety_scenarios.ros.hil import interlocks
-from safety_scenarios.ros.hil.interlocks.people import AtTerminal, ByPlan, ByService, Confirmation
+from safety_scenarios.ros.hil.people import AtTerminal, ByPlan, ByService, Confirmation
 from unit.ros.interlocks.guarded import odometry, play, Robot, said, SETTINGS
 
 

@@ -9,9 +9,9 @@ from types import SimpleNamespace as Fields
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
+from safety_scenarios.ros.worlds.embedded import answering
+from safety_scenarios.ros.worlds.embedded.answering import Answering, Call, Reply
 from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.services import answering
-from safety_scenarios.ros.worlds.services.answering import Answering, Call, Reply
 from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
 from safety_scenarios.worlds.mujoco.persistent_world import Standing
 from safety_scenarios.worlds.persistent_world import ROOM

@@ -5,8 +5,8 @@
 
 from cases import for_each
 import pytest
+from safety_scenarios.ros.worlds.embedded.poses import ContentError, FormatError, read_sdf
 from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.services.poses import ContentError, FormatError, read_sdf
 from safety_scenarios.scenario.world_body import ADULT_M, Solid
 from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
 

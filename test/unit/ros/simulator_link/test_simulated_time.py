@@ -6,7 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.errors import ClockError
-from safety_scenarios.ros.link.simulated_time import SimulatedTime
+from safety_scenarios.ros.link.clock import SimulatedTime
 from safety_scenarios.ros.worlds.simulator_link.protocol import RealTime
 from safety_scenarios.scenario.event import Stamps
 

@@ -14,9 +14,9 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
+from safety_scenarios.ros.link.clock import SimulatedTime
 from safety_scenarios.ros.link.inbox import Arrival, Inbox
-from safety_scenarios.ros.link.simulated_time import SimulatedTime
-from safety_scenarios.ros.link.stall_reports import CommandTimes, stall_event, StallListener
+from safety_scenarios.ros.link.process_reports import CommandTimes, stall_event, StallListener
 from safety_scenarios.ros.worlds.simulator_link import link as world_link
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.event import Event, Stamps

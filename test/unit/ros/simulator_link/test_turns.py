@@ -8,8 +8,7 @@ import time
 from cases import for_each
 import pytest
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
-from safety_scenarios.ros.worlds.embedded.turns import Turns
+from safety_scenarios.ros.worlds.embedded.commanders import Arrivals, Turns
 from safety_scenarios.ros.worlds.simulator_link.protocol import Done
 
 MS = 1_000_000
@@ -116,7 +115,7 @@ def test_who_computes_beside_is_not_charged_for_a_simulator_that_stood_still(bef
 
 
 def test_a_turn_that_got_lost_is_given_again_beside_who_computes_on(monkeypatch):
-    monkeypatch.setattr('safety_scenarios.ros.worlds.embedded.turns._AGAIN_S', 0.01)
+    monkeypatch.setattr('safety_scenarios.ros.worlds.embedded.commanders._AGAIN_S', 0.01)
     controller = Controller(beside="the thread 'x'")
     controller.steps(until_ns=60 * MS)
     controller.ends = False
@@ -135,7 +134,7 @@ def test_while_it_answers_in_words_real_time_passes_and_decisions_are_charged():
 
 
 def test_a_command_that_was_published_and_did_not_come_is_named(monkeypatch):
-    monkeypatch.setattr('safety_scenarios.ros.worlds.embedded.turns._ARRIVAL_S', 0.01)
+    monkeypatch.setattr('safety_scenarios.ros.worlds.embedded.commanders._ARRIVAL_S', 0.01)
     controller = Controller(commands={'cmd_vel': 1, 'joints': 1})
     controller.arrivals.put = lambda topic, payload: None
     with pytest.raises(MeasurementError, match='cmd_vel: got no command in the simulator'):

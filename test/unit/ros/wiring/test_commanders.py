@@ -6,7 +6,7 @@
 from types import SimpleNamespace
 
 import pytest
-from safety_scenarios.ros.link.commanders import Commanders
+from safety_scenarios.ros.link.other_nodes import Commanders
 from safety_scenarios.scenario.event import Event, OTHER_COMMANDER, STALL_BEGAN, Stamps
 
 CONTROLLER, STRANGER, RESPAWNED = b'controller', b'stranger', b'respawned'

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.folder.monitored import Kept
+from safety_scenarios.campaign.folder.many import Kept
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.monitor import monitoring
 from safety_scenarios.ros.monitor.monitoring import Monitoring

@@ -9,8 +9,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from safety_scenarios.ros.link import processes
-from safety_scenarios.ros.link.processes import Processes, UNNAMED
+from safety_scenarios.ros.link import graph
+from safety_scenarios.ros.link.graph import Processes, UNNAMED
 
 HOST, ELSEWHERE = b'\xaa\xbb', b'\xcc\xdd'
 
@@ -33,7 +33,7 @@ def known(monkeypatch):
     def of(middleware='rmw_fastrtps_cpp'):
         monkeypatch.setattr('safety_scenarios.ros.middleware.get_rmw_implementation_identifier',
                             lambda: middleware)
-        monkeypatch.setattr(processes, '_gid_of', lambda node: gid())
+        monkeypatch.setattr(graph, '_gid_of', lambda node: gid())
         return Processes(SimpleNamespace(get_fully_qualified_name=lambda: '/evaluator_node'))
     return of
 

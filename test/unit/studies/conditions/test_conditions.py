@@ -12,7 +12,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.conditions import condition_lines
+from safety_scenarios.reports.failures import condition_lines
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
 from safety_scenarios.studies.conditions.condition import (
@@ -22,8 +22,7 @@ from safety_scenarios.studies.conditions.condition import (
     find_conditions,
     Search,
 )
-from safety_scenarios.studies.conditions.effects import effects_of
-from safety_scenarios.studies.conditions.failures import axes_of, meanings_of
+from safety_scenarios.studies.conditions.failures import axes_of, effects_of, meanings_of
 from safety_scenarios.trial.plan import plan
 from unit.campaign.statistics.test_summarise import said, trial
 

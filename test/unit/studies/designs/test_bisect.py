@@ -12,8 +12,7 @@ import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.comparison_tables import bisection_lines
-from safety_scenarios.studies.designs.bisect import bisect, Bisection
-from safety_scenarios.studies.designs.checkpoints import controller_in, in_order
+from safety_scenarios.studies.designs.bisect import bisect, Bisection, controller_in, in_order
 from unit.campaign.statistics.planted import outcome
 
 SCENARIOS, TRIALS = 3, 20

@@ -11,13 +11,18 @@ import os
 from cases import for_each
 import pytest
 from rich.console import Console
-from safety_scenarios.campaign.statistics.noninferiority import difference_of_failures
-from safety_scenarios.campaign.statistics.paired import Outcomes
+from safety_scenarios.campaign.statistics.paired import difference_of_failures, Outcomes
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.reports.design_text import claim_lines, claim_table
-from safety_scenarios.studies.designs.claim import Claim, EXAMPLES, read_claim
-from safety_scenarios.studies.designs.claim_plan import measured_time, plan_claim, TrialTime
+from safety_scenarios.reports.study_text import claim_lines, claim_table
+from safety_scenarios.studies.designs.claim import (
+    Claim,
+    EXAMPLES,
+    measured_time,
+    plan_claim,
+    read_claim,
+    TrialTime,
+)
 from scipy import stats
 from unit.loopback_runs import loopback_run
 

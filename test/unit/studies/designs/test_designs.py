@@ -19,8 +19,13 @@ from safety_scenarios.scenario.fields import described
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.answer import answer, claim_answer
 from safety_scenarios.studies.designs.claim import read_claim
-from safety_scenarios.studies.designs.design import Design, Lock, read_lock
-from safety_scenarios.studies.designs.locking import lock_design, locked_plan
+from safety_scenarios.studies.designs.design import (
+    Design,
+    Lock,
+    lock_design,
+    locked_plan,
+    read_lock,
+)
 from safety_scenarios.studies.matrix.run import Arms
 from unit.campaign.statistics.test_compare import trial
 

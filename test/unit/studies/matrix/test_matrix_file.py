@@ -6,8 +6,15 @@
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, SettingsError
-from safety_scenarios.studies.matrix.arms import of_controllers, resolved, written_out
-from safety_scenarios.studies.matrix.file import freeze, MatrixFile, read_matrix, write_matrix
+from safety_scenarios.studies.matrix.file import (
+    freeze,
+    MatrixFile,
+    of_controllers,
+    read_matrix,
+    resolved,
+    write_matrix,
+    written_out,
+)
 
 WHOLE = """\
 scenarios: [SCN-R-101]

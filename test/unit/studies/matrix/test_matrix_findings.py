@@ -5,12 +5,9 @@
 
 import pytest
 from safety_scenarios.scenario.verdict import Estimate, Verdict
-from safety_scenarios.studies.matrix.arms import resolved
-from safety_scenarios.studies.matrix.cells import cells
-from safety_scenarios.studies.matrix.file import MatrixFile
-from safety_scenarios.studies.matrix.findings import cliffs, dominated, flips
-from safety_scenarios.studies.matrix.pairs import PairedArms
-from safety_scenarios.studies.matrix.summary import told
+from safety_scenarios.studies.matrix.arm_comparison import cliffs, dominated, flips, PairedArms
+from safety_scenarios.studies.matrix.file import MatrixFile, resolved
+from safety_scenarios.studies.matrix.summary import cells, told
 from unit.studies.matrix.arms_of_trials import arm, arms, benign
 
 AXIS = 'controller.delay_ms'

@@ -14,10 +14,8 @@ from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.formats.scenario_files import share_folder
-from safety_scenarios.studies.matrix.arms import of_controllers, resolved
-from safety_scenarios.studies.matrix.file import MatrixFile, read_matrix
-from safety_scenarios.studies.matrix.plan import plan_matrix
-from safety_scenarios.studies.matrix.run import run_matrix
+from safety_scenarios.studies.matrix.file import MatrixFile, of_controllers, read_matrix, resolved
+from safety_scenarios.studies.matrix.run import plan_matrix, run_matrix
 from safety_scenarios.studies.matrix.summary import MatrixSummary
 
 QUICK = str(Path(__file__).parents[3] / 'data' / 'quick_person.yaml')

@@ -4,7 +4,7 @@
 """A boundary map is right where it is sure, and unknown where nothing was decided."""
 
 import numpy
-from safety_scenarios.reports.search_report import lines
+from safety_scenarios.reports.study_text import lines
 from safety_scenarios.studies.search.boundary import BoundaryMap, map_boundary
 from safety_scenarios.studies.search.study import BoundarySearch
 

@@ -5,8 +5,7 @@
 
 import numpy
 import pytest
-from safety_scenarios.studies.search.coverage import cover
-from safety_scenarios.studies.search.space import Axis, Space
+from safety_scenarios.studies.search.space import Axis, cover, Space
 
 CHOICES = Space((Axis('a', choices=('x', 'y')), Axis('b', choices=('p', 'q', 'r'))))
 SQUARE = Space((Axis('u', ranges=((0.0, 1.0),)), Axis('v', ranges=((0.0, 1.0),))))

@@ -9,12 +9,10 @@ import numpy
 from planted import expected_trials, PLANTED, SPACE
 import pytest
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.studies.search.evaluation import World
-from safety_scenarios.studies.search.failures import different_failures, search, shrink
+from safety_scenarios.studies.search.failures import different_failures, search, shrink, World
 from safety_scenarios.studies.search.guided import Guided
-from safety_scenarios.studies.search.history import History, Outcome
 from safety_scenarios.studies.search.samplers import SAMPLERS
-from safety_scenarios.studies.search.space import Axis, Space
+from safety_scenarios.studies.search.space import Axis, History, Outcome, Space
 
 
 def same(place):

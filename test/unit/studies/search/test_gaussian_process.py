@@ -5,7 +5,7 @@
 
 import numpy
 import pytest
-from safety_scenarios.studies.search.gaussian_process import GaussianProcess, prior
+from safety_scenarios.studies.search.guided import GaussianProcess, prior
 
 SIZES = numpy.array([0, 0, 3])
 

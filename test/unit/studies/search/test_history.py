@@ -7,7 +7,7 @@ import math
 
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.studies.search.history import History, Outcome, outcome_of, Scales
+from safety_scenarios.studies.search.space import History, Outcome, outcome_of, Scales
 
 PASS, FAIL = Verdict.PASS, Verdict.FAIL
 

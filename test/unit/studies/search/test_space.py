@@ -7,7 +7,7 @@ import numpy
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.studies.search.evaluation import scenario_at
+from safety_scenarios.studies.search.failures import scenario_at
 from safety_scenarios.studies.search.space import Axis, Space, space_of
 
 
