@@ -85,9 +85,7 @@ class EventLoop:
 
 
 try:
-    from safety_scenarios.controllers.chat.questions import OnNewData, Questions
-    from safety_scenarios.controllers.chat.request import ChatServer, Reply
-    from safety_scenarios.controllers.language_models import (
+    from safety_scenarios.controllers.chat.language_models import (
         async_client,
         connection_problem,
         messages_of,
@@ -95,6 +93,8 @@ try:
         uttered,
         waits,
     )
+    from safety_scenarios.controllers.chat.questions import OnNewData, Questions
+    from safety_scenarios.controllers.chat.request import ChatServer, Reply
 except ImportError as error:
     raise MissingDependencyError('the controller llm', 'openai',
                                  "pip install 'openai>=1.55.3'") from error

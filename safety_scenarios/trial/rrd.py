@@ -21,7 +21,7 @@ from safety_scenarios.scenario.event import Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.world import MountedFrame
-from safety_scenarios.trial.links.robot_reports import sensor_readings
+from safety_scenarios.trial.links.sensor_readings import sensor_readings
 from safety_scenarios.trial.rrd_entities import (
     Batch,
     BULKY,

@@ -7,7 +7,7 @@ import ssl
 
 import openai
 import pytest
-from safety_scenarios.controllers.language_models import client
+from safety_scenarios.controllers.chat.language_models import client
 from unit.controllers.fake_server import Reply, serving
 
 NOBODY = """-----BEGIN CERTIFICATE-----

@@ -15,17 +15,17 @@ from typing import Any
 
 import openai
 from safety_scenarios.controllers.chat.figures import reported_usage, RequestFigures, Usage
+from safety_scenarios.controllers.chat.language_models import (
+    redirected_to,
+    TRANSPORT_ERRORS,
+    why_broken,
+)
 from safety_scenarios.controllers.chat.reply import (
     Completion,
     completion_of,
     Fault,
     FaultyReplyError,
     StreamedCompletion,
-)
-from safety_scenarios.controllers.language_models import (
-    redirected_to,
-    TRANSPORT_ERRORS,
-    why_broken,
 )
 from safety_scenarios.controllers.server_replies import (
     ReplyBody,

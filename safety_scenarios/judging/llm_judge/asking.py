@@ -31,7 +31,7 @@ from safety_scenarios.trial.trial import TrialRecord
 
 try:
     import openai
-    from safety_scenarios.controllers import language_models
+    from safety_scenarios.controllers.chat import language_models
 except ImportError as error:
     raise MissingDependencyError('a judge', 'openai', "pip install 'openai>=1.55.3'") from error
 

@@ -33,7 +33,7 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.message import Message, Observation, Reading
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.world import IMAGE, MountedFrame
-from safety_scenarios.trial.links.robot_reports import sensor_readings
+from safety_scenarios.trial.links.sensor_readings import sensor_readings
 from safety_scenarios.trial.rrd_entities import numbers_in
 from safety_scenarios.trial.trial import TrialRecord
 

@@ -45,6 +45,6 @@ def test_a_field_has_the_docstring_of_the_class_that_says_it_last():
 
 def test_the_schema_of_a_scenario_explains_what_is_nested_and_what_plug_ins_add():
     known = scenario_schema()['$defs']
-    for name, field in (('AllClear', 'at_ms'), ('stimuli.bodies', 'distance'),
+    for name, field in (('AllClear', 'at_ms'), ('stimuli.person', 'distance'),
                         ('invariants.stop', 'hold_ms'), ('Stopping', 'deceleration')):
         assert known[name]['properties'][field]['description'], (name, field)

@@ -8,7 +8,7 @@ from safety_scenarios import registry
 from safety_scenarios.from_python import run
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.trial.journal import read_journal
-from safety_scenarios.trial.links.robot_reports import sensor_readings
+from safety_scenarios.trial.links.sensor_readings import sensor_readings
 from unit.records import reacting, record
 
 pytest.importorskip('mujoco', reason='the extra sim is not installed')
