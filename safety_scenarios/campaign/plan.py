@@ -210,12 +210,13 @@ def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: Cont
     :param suffix: of the trials' ids over a link that does not repeat; None: a fresh one
     :raises InputError: a drawn value does not fit
     """
-    only = {int(one.rpartition(':')[2]) for one in settings.only} & set(range(settings.trials))
+    wanted = {one.rpartition(':')[2] for one in settings.only}
+    only = [index for index in range(settings.trials) if str(index) in wanted]
     return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
                 prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                 run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
                 has_frames=_tells_frames(settings), scanners=settings.scanners,
-                indices=[*range(-settings.warmup, 0), *sorted(only)] if only else None)
+                indices=[*range(-settings.warmup, 0), *only] if only else None)
 
 
 def _tells_frames(settings: RunSettings) -> bool:
