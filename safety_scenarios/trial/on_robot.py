@@ -19,7 +19,6 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.body import AgentsBody, RobotBody, Silence
 from safety_scenarios.scenario.interfaces import command_message
-from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import driver_of, LASER_SCAN, Profile, ProfileRobot
 from safety_scenarios.scenario.robot_drivers import with_drivers
 from safety_scenarios.scenario.robot_kind import kind_of
@@ -36,6 +35,7 @@ from safety_scenarios.trial.robot_fit import (
     refuse_misfits,
     roles_of,
     scaled,
+    shown,
     stimuli_of,
     with_joints,
 )
@@ -227,8 +227,8 @@ class _Fitting:
         except ValidationError as error:
             self._refuse(('ros', 'robot'), str(error.errors()[0]['msg']))
             return
-        self._notes += [f'ros.robot.{name}: {_shown(getattr(new, name))} instead of '
-                        f'{_shown(getattr(old, name))}' for name in values
+        self._notes += [f'ros.robot.{name}: {shown(getattr(new, name))} instead of '
+                        f'{shown(getattr(old, name))}' for name in values
                         if getattr(new, name) != getattr(old, name) and name != 'joints']
         self._update(robot=new)
         self._notes[:0] = [f'ros.robot.{one.field[-1]}: {one.message}'  # a table cuts off the end
@@ -490,12 +490,3 @@ def _as_data(scenario: Scenario) -> Mapping[str, Any]:
         {'stimuli': one.stimuli} for one in body.nominal.changes)}
     return {'domain': scenario.domain, 'latency_budget': scenario.latency_budget.model_dump(),
             'ros': {**ros, 'stimuli': body.stimuli, 'invariants': body.invariants}}
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, Noun):
-        return ' '.join(f'{one:g}' if isinstance(one, float) else str(one)
-                        for one in value.model_dump(exclude_none=True).values())
-    if isinstance(value, float):
-        return f'{value:g}' if math.isfinite(value) else str(value)
-    return 'nothing' if value in (None, ()) else str(value)

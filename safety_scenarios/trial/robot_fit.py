@@ -5,6 +5,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import math
 import shlex
 from typing import Any
 
@@ -364,3 +365,13 @@ def scaled(body: RobotBody, share: float) -> tuple[RobotBody, list[str]]:
         'nominal': body.nominal.model_copy(update={'require': require}),
         'invariants': tuple(slower(one, f'ros.invariants[{index}]')
                             for index, one in enumerate(body.invariants))}), notes
+
+
+def shown(value: Any) -> str:
+    """Return a value of a scenario as a note to its reader shows it."""
+    if isinstance(value, Noun):
+        return ' '.join(f'{one:g}' if isinstance(one, float) else str(one)
+                        for one in value.model_dump(exclude_none=True).values())
+    if isinstance(value, float):
+        return f'{value:g}' if math.isfinite(value) else str(value)
+    return 'nothing' if value in (None, ()) else str(value)
