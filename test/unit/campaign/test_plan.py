@@ -126,9 +126,9 @@ def test_some_trials_alone_are_planned_as_they_would_be_among_all():
     assert [one.index for one in some.trials] == [-1, 1, 4]
     assert some.trials[1:] == (every.trials[1], every.trials[4])
     assert 'only=["SCN-R-101:1", "SCN-R-101:4"]' in some.command
-    for unplanned in ('SCN-R-101:5', 'SCN-R-101', 'SCN-R-101:one'):
-        with pytest.raises(SettingsError, match=f'only: got {unplanned}, expected a trial that is'):
-            plan_campaign(RunSettings(link='loopback', trials=5, only=(unplanned,)), [PERSON])
+    for name in ('SCN-R-101:5', 'SCN-R-101', 'SCN-R-101:one'):
+        with pytest.raises(SettingsError, match=f'only: got {name}, expected a trial that is'):
+            plan_campaign(RunSettings(link='loopback', trials=5, only=(name,)), [PERSON])
 
 
 def test_trials_that_a_user_names_show_nothing_of_others_and_those_of_a_suite_do():
