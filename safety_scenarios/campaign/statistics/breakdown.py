@@ -292,7 +292,8 @@ def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: boo
         list(rows.values()), [distinct(row, link) for row in rows.values()]))
     done = no_narrower(*(
         anytime_over_clusters(made) if is_stopped_early
-        else clustered([(sum(some), len(some)) for some in made]) for made in known_done))
+        else clustered([(sum(some), len(some)) for some in made], is_wanted=True)
+        for made in known_done))
     gaps = [one.prediction_gap_m for one in found if one.prediction_gap_m is not None]
     return CampaignWorld(
         trials=len(found), worlds=tuple(sorted({one.world for one in found if one.world})),

@@ -133,7 +133,7 @@ def _step_of_all(one: Varying, value: float) -> Step:
     found = [clustered([(sum(result.verdict is Verdict.PASS for result in mine), len(mine))
                         for name in dict.fromkeys(result.scenario_id for result in some)
                         if (mine := [result for result in some if result.scenario_id == name
-                                     and result.is_decided])])
+                                     and result.is_decided])], is_wanted=True)
              for some in (counting, distinct(counting, one.summary.link))]
     medians = quantile([row.median_ms.value for row in one.summary.scenarios if row.median_ms.n],
                        0.5, 'ms')

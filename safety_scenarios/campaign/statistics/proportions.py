@@ -18,8 +18,10 @@ import math
 from statistics import NormalDist
 from typing import Literal
 
+import numpy
 from safety_scenarios.campaign.statistics.special_functions import (
     beta_quantile,
+    beta_tails,
     check_count,
     check_probability,
     noncentral_t_quantile,
@@ -32,6 +34,10 @@ from safety_scenarios.scenario.verdict import Estimate
 Sided = Literal['two', 'upper', 'lower']
 """Both ends at half the error each, or all of it for the one end that is claimed."""
 
+_MOST_NUMBERS = 1 << 18
+"""That are computed at a time."""
+_NO_SPREAD = 1e-12
+"""Between clusters that are all alike."""
 _ROUNDING = 1.0 - 1e-12  # a ratio of logarithms that is whole must not be rounded up
 
 
@@ -81,7 +87,8 @@ Clusters = Counter[tuple[int, int]]
 """(trials with a property, all trials) of a cluster to how many clusters have these."""
 
 
-def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Estimate:
+def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95, *,
+              is_wanted: bool = False) -> Estimate:
     """
     Return the share pooled over clusters (scenarios) for the class that they were drawn from.
 
@@ -97,16 +104,20 @@ def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Es
     29:305, HC2), and the degrees of freedom are Satterthwaite's (Bell and McCaffrey 2002, Survey
     Methodology 28:169); of m clusters of one size they are m - 1.
 
-    Three choices of ours. The effective size is at least 1 and at most the trials made: never
+    Four choices of ours. The effective size is at least 1 and at most the trials made: never
     narrower than :func:`clopper_pearson`. With one cluster, or a share of 0 or 1, no design
-    effect can be seen and each cluster counts as one trial. And a kind of cluster that none of m
+    effect can be seen and each cluster counts as one trial. A kind of cluster that none of m
     was of may be as frequent as the upper end for 0 of m, and all failures or none: the ends reach
-    that far, as clusters that are all alike show no variance. Of clusters with unlike numbers of
+    that far, as clusters that are all alike show no variance. And the upper end is at least that
+    of fewer hits in some clusters (:func:`_largest_end`): one more failure can make clusters
+    more alike, which must not lower it. Of clusters with unlike numbers of
     trials m is that of as many alike ones (Kish 1965): those with few trials hardly move the
     share. Unit: 1; ``n`` counts trials.
 
     :param counts: for each cluster the trials with the property, and all; empty ones are left
         out. A Counter of them stands for as many clusters as it counts
+    :param is_wanted: the property is none of a failure: the lower end is at most that of fewer
+        trials without it, instead
     :raises ValueError: unless 0 <= count <= of in each, or for a confidence outside (0, 1)
     """
     check_probability('confidence', confidence)
@@ -120,13 +131,19 @@ def clustered(counts: Iterable[tuple[int, int]], confidence: float = 0.95) -> Es
     if not made:
         return _nothing(confidence, method)
     miss = (1.0 - confidence) / 2.0
-    size = _effective(made, miss)
+    sizes = _sizes(made, miss)
     alike = n * n / sum(many * of * of for (_, of), many in made.items())
     share, unseen = hits / n, _beta_ends(0.0, alike, miss, miss)[1]
-    ends = (_beta_ends(share * size, size, miss, miss), _beta_ends(hits, n, miss, miss),
+    low, high = _beta_ends(share * sizes[-1], sizes[-1], miss, miss)
+    if is_wanted:
+        lacking = Clusters({(of - count, of): many for (count, of), many in made.items()})
+        low = 1.0 - _largest_end(_sizes(lacking, miss), n, miss)
+    else:
+        high = _largest_end(sizes, n, miss)
+    ends = ((low, high), _beta_ends(hits, n, miss, miss),
             (share * (1.0 - unseen), share + (1.0 - share) * unseen))
     return _share(share, min(low for low, _ in ends), max(high for _, high in ends), n,
-                  confidence, f'{method}, effective n {size:.4g}')
+                  confidence, f'{method}, effective n {sizes[-1]:.4g}')
 
 
 def difference_of_shares(counts: Iterable[tuple[int, int, int]],
@@ -137,28 +154,31 @@ def difference_of_shares(counts: Iterable[tuple[int, int, int]],
     The distances of each share from its ends in :func:`clustered` are added as errors are (Zou
     and Donner 2008, Stat. Med. 27:1693), with the correlation of the two over clusters where
     that is below 0: then they add up to more. One above 0 is not used, as it could only
-    narrow. Unit: 1; ``n`` counts trials.
+    narrow. Where no trial has one of the two, its correlation is unknown and the distances
+    are added as they are; an end is never better than there. Unit: 1; ``n`` counts trials.
 
     :param counts: for each cluster the trials with the first, with the second, and all; or a
         Counter of these
     :raises ValueError: unless both are counts of what all are, or for a confidence outside (0, 1)
     """
-    made, ups, downs = Counter(counts), Clusters(), Clusters()
+    made, ups, downs, none = Counter(counts), Clusters(), Clusters(), Clusters()
     for (first, second, of), many in made.items():
         _check_pair(first + second, of)
         ups[first, of] += many
         downs[second, of] += many
+        none[0, of] += many
     up, down = clustered(ups, confidence), clustered(downs, confidence)
+    least = clustered(none, confidence).high or 0.0
     method = f'difference of two shares, {up.method.partition(", ")[0]}, two-sided'
     if up.value is None or up.low is None or up.high is None or \
             down.value is None or down.low is None or down.high is None:
         return _nothing(confidence, method)
     r = _correlation_below_zero(made, up.value, down.value)
     value = up.value - down.value
-    below = _together(up.value - up.low, down.high - down.value, r)
-    above = _together(up.high - up.value, down.value - down.low, r)
-    return _share(value, max(-1.0, value - below), min(1.0, value + above), up.n, confidence,
-                  method)
+    low = value - _together(up.value - up.low, down.high - down.value, r)
+    high = value + _together(up.high - up.value, down.value - down.low, r)
+    return _share(value, max(-1.0, min(low, up.low - least)), min(1.0, max(
+        high, least - down.low)), up.n, confidence, method)
 
 
 def _together(one: float, other: float, correlation: float) -> float:
@@ -221,17 +241,55 @@ def _beta_ends(x: float, n: float, lower: float, upper: float) -> tuple[float, f
     return low, high
 
 
-def _effective(made: Clusters, miss: float) -> float:
-    """Return the number of independent trials that would tell as much as these clusters."""
+def _sizes(made: Clusters, miss: float) -> list[float]:
+    """
+    Return the least number of independent trials that would tell as much as these clusters.
+
+    One for each number of hits, from 0 to all that were made: with so many of them at most in each
+    cluster, spread so that the clusters differ most. That is a fractional knapsack: the variance
+    is a sum of convex functions of the clusters' hits, and its chords are filled from the steepest
+    on. The last one is that of the clusters as they are.
+    """
     clusters, n = made.total(), sum(many * of for (_, of), many in made.items())
-    share = sum(many * count for (count, _), many in made.items()) / n
-    if clusters == 1 or share in (0.0, 1.0):
-        return float(clusters)
-    between = math.fsum(many * (count - share * of)**2 / (1.0 - of / n)
-                        for (count, of), many in made.items())
-    size = n * n * share * (1.0 - share) / between if between else math.inf
+    hits = sum(many * count for (count, _), many in made.items())
+    found = [float(clusters)]
+    if clusters == 1 or not hits:
+        return found * (1 + hits)
     few = _few(miss, _freedom([(of / n, many) for (_, of), many in made.items()]))
-    return min(float(n), max(1.0, size * few * few))
+    count, of, many = numpy.array([(*pair, many) for pair, many in made.items()], float).T
+    weight = 1.0 - of / n
+    spread, step = float((many * of**2 / weight).sum()), max(1, _MOST_NUMBERS // len(count))
+    for begin in range(1, hits + 1, step):
+        total = numpy.arange(begin, min(begin + step, hits + 1), dtype=float)[:, None]
+        slope = (count - 2.0 * total / n * of) / weight
+        order = numpy.argsort(-slope, axis=1, kind='stable')
+        room = (count * many)[order]
+        filled = (total - numpy.cumsum(room, axis=1) + room).clip(0.0, room)
+        share = total[:, 0] / n
+        between = spread * share**2 + (filled * numpy.take_along_axis(slope, order, 1)).sum(1)
+        size = n * n * share * (1.0 - share) / numpy.maximum(between, _NO_SPREAD) * few * few
+        found += size.clip(1.0, n).tolist()
+    return [*found[:-1], float(clusters)] if hits == n else found
+
+
+def _largest_end(sizes: Sequence[float], n: int, miss: float) -> float:
+    """
+    Return the largest upper end for any number of hits up to all that were made.
+
+    Of many numbers at once, the most hits at the least size bound all others' ends.
+
+    :param sizes: effective number of trials of each number of hits
+    """
+    end, parts = 0.0, [(0, len(sizes))]
+    while parts:
+        first, last = parts.pop()
+        share, size = (last - 1) / n, min(sizes[first:last])
+        if last - first == 1:
+            end = max(end, _beta_ends(share * size, size, 0.0, miss)[1])
+        elif share == 1.0 or beta_tails(end, share * size + 1.0, size - share * size)[1] > miss:
+            middle = (first + last) // 2
+            parts += [(first, middle), (middle, last)]
+    return end
 
 
 def _freedom(sizes: Sequence[tuple[float, int]]) -> float:

@@ -4,7 +4,7 @@
 """Shares of trials: published values, exact coverage, and scenarios that repeat themselves."""
 
 from collections import Counter
-from itertools import product
+from itertools import pairwise, product
 import math
 
 from cases import for_each
@@ -133,9 +133,31 @@ def test_the_design_effect_is_that_of_a_ratio_over_clusters():
     size = 31.5 * (stats.norm.ppf(0.025) / stats.t.ppf(0.025, 3))**2
     found = clustered(counts)
     assert found.low == pytest.approx(stats.beta.ppf(0.025, 0.3 * size, 0.7 * size + 1))
-    assert found.high == pytest.approx(max(
+    assert clustered(counts, is_wanted=True).high == pytest.approx(max(
         stats.beta.ppf(0.975, 0.3 * size + 1, 0.7 * size), 0.3 + 0.7 * (1.0 - 0.025**(1 / 4))))
     assert found.method.endswith(f'effective n {size:.4g}')
+
+
+@for_each('sizes', [(5, 2, 1, 1), (4, 4, 4), (20, 20, 5), (3, 9)])
+def test_one_failure_more_lowers_no_upper_end(sizes):
+    """Nor does one that makes scenarios more alike: 0.90 became 0.70 by it."""
+    chance = numpy.random.default_rng(1)
+    for _ in range(12):
+        counts = [(int(chance.choice([0, 0, of // 2, of])), of) for of in sizes]
+        before, passes = clustered(counts), [(of - count, of) for count, of in counts]
+        assert clustered(passes, is_wanted=True).low == pytest.approx(1.0 - before.high)
+        for place, (count, of) in enumerate(counts):
+            if count < of:
+                more = [*counts[:place], (count + 1, of), *counts[place + 1:]]
+                assert clustered(more).high >= before.high - 1e-12
+
+
+@for_each('gained', [1, 7, 10, 25])
+def test_the_first_loss_makes_no_difference_better(gained):
+    """With 10 gained and none lost of 200 the upper end was -0.6 points, with one lost -1.0."""
+    ends = [difference_of_shares(Counter({(1, 0, 1): lost, (0, 1, 1): gained, (
+        0, 0, 1): 200 - gained - lost})).high for lost in range(4)]
+    assert all(more >= fewer - 1e-12 for fewer, more in pairwise(ends))
 
 
 @pytest.mark.parametrize('sizes', [[1] * 19 + [200], [3, 3, 3, 100]])
