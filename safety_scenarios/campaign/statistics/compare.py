@@ -260,7 +260,9 @@ class _Against:
         self.decided = tuple(map(decided, (self.found, differing(self.found, link))))
         """Pairs that both decided, all and those that differ; what came out alike is decided
         alike."""
-        self.link, self.stopped, self.flaw = link, arm.stopped, arm.flaw
+        self.link, self.stopped = link, arm.stopped
+        self.flaw = '; '.join(filter(None, (arm.flaw, without_pair(
+            first, arm.results, self.found.keys() - set(arm.stopped)))))
         mine = {one.scenario_id for one in first if not one.warmup}
         self.not_compared = tuple(sorted(mine - self.decided[0].keys()))
 
@@ -417,6 +419,16 @@ def _left_out(some: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
     if names:
         yield (f'no p-value of the trials of {" ".join(names)}: a sequential test chose how many '
                f'there are, and none would hold')
+
+
+def without_pair(first: Sequence[TrialResult], second: Sequence[TrialResult],
+                 names: Collection[str]) -> str:
+    """Return that of some scenarios one campaign has trials that the other lacks; else empty."""
+    one, two = ({(result.scenario_id, result.index) for result in side
+                 if result.scenario_id in names and not result.warmup}
+                for side in (first, second))
+    return f'{counted(len(one ^ two), "trial")} of one campaign without that of the other. Run ' \
+           f'both with the same number of trials' if one ^ two else ''
 
 
 def paired(first: Sequence[TrialResult], second: Sequence[TrialResult]) -> \

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
+from safety_scenarios.campaign.statistics.compare import without_pair
 from safety_scenarios.campaign.statistics.paired import held_against, Margin
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
@@ -246,8 +247,12 @@ class _Held:
                          - {one.scenario_id for one in self._one.results if not one.warmup})
         if lacking and not self._limit.scenarios:
             return f'it has no trial of {" ".join(lacking)}, which the first campaign has'
-        sides = (self._first, self._one) if self._limit.is_difference else (self._one,)
-        return '; '.join(filter(None, (flaw_of(side.summary) for side in sides)))
+        if not self._limit.is_difference:
+            return flaw_of(self._one.summary)
+        return '; '.join(filter(None, (
+            flaw_of(self._first.summary), flaw_of(self._one.summary), without_pair(
+                self._first.results, self._one.results,
+                self._part.ids.difference(self._stopped)))))
 
     @property
     def _stopped(self) -> list[str]:

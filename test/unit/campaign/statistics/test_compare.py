@@ -6,6 +6,7 @@
 from cases import for_each
 import pytest
 from safety_scenarios.campaign.statistics.compare import compare
+from safety_scenarios.campaign.statistics.paired import Margin
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.result import Finding, Latency, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
@@ -177,6 +178,19 @@ def test_a_latency_that_could_not_be_measured_on_one_side_is_left_out_of_both():
 def test_trials_of_one_side_only_tell_nothing():
     found = compare(campaign(6, 3), campaign(7, 2, failed=1))
     assert (found.pairs, found.unpaired, found.scenarios) == (12, 8, 6)
+
+
+@pytest.mark.parametrize('counts', [(100, 80), (80, 100)])
+def test_trials_that_only_one_has_show_nothing_to_be_no_worse(counts):
+    """Whoever ends before the first failure, or compares with the good trials alone, sees none."""
+    first, second = (campaign(1, count) for count in counts)
+    found = compare(first, second, margins=[Margin('failures', 0.05)])
+    assert found.regression_code == 3 and found.margins[0].answer == 'not shown'
+    assert found.doubts[0] == found.margins[0].why == (
+        '20 trials of one campaign without that of the other. Run both with the same number of '
+        'trials')
+    more = [*first, *(one for one in campaign(2, 5) if one.scenario_id == 'S1')]
+    assert compare(first, more).regression_code == 0, 'of a scenario that is not compared'
 
 
 def test_a_regression_is_found_by_what_both_decided_and_by_nothing_else():

@@ -65,6 +65,15 @@ def test_what_is_undecided_helps_no_limit(verdict, count, expected):
     assert answer(Limit(figure='failures', by='trials'), one) == expected
 
 
+@for_each('limit', [Limit(figure='more_failures', at_most=0.05), Limit(figure='regression'),
+                    Limit(figure='later_ms', at_most=50.0)])
+def test_trials_that_only_one_campaign_has_leave_a_difference_open(limit):
+    first, second = campaign(1, 100), campaign(1, 90)
+    assert answer(limit, made(first), made(first, first)) == 'holds'
+    for one, other in ((first, second), (second, first)):
+        assert answer(limit, made(one), made(other, one)) == 'cannot be determined'
+
+
 @for_each('limit', [
     Limit(figure='failures', at_most=0.1), Limit(figure='failures', at_most=0.1, by='trials'),
     Limit(figure='reaction_ms', at_most=500.0, quantile=0.5),
