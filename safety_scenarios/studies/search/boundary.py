@@ -7,7 +7,8 @@ Where in the plane of two draws a controller passes, where it fails, and where t
 A Gaussian process classifier (logistic, by Laplace's approximation: Rasmussen and Williams 2006,
 3.4) tells for each cell how probable it is that most trials fail there: the mean over shapes of
 the covariance, weighted by their evidence, as few trials do not decide between them. No cell is
-certain against a trial in it or beside it. Trials go where the likeliest shape is least certain.
+certain against a trial in it or beside it, or if undecided trials had come out otherwise. Trials
+go where the likeliest shape is least certain.
 Whatever else is drawn differs from trial to trial, so outcomes may be noisy.
 """
 
@@ -116,17 +117,26 @@ def _mapped(points: Array, found: Sequence[bool | None], grid: Array, can_be: Fl
         nowhere = tuple(tuple(_UNKNOWN for _ in range(counts[1])) for _ in range(counts[0]))
         return BoundaryMap(numpy.full(counts, 0.5), nowhere, points, tuple(found), None, None)
     weights = _weighted_shapes(known, signs)
-    every = _mean(weights, partial(_failing, known, signs, at=grid))
-    for sign, least, most in ((1.0, 1.0 - CERTAIN, 1.0), (-1.0, 0.0, CERTAIN)):
-        near = _near(grid, known[signs == sign], sizes, counts)
-        every[near] = every[near].clip(least, most)
-    every[~can_be] = 0.5
-    probability = every.reshape(counts)
+
+    def probability(told: Sequence[bool | None]) -> Array:
+        """Return that of each cell by those trials that are decided."""
+        is_told, signs = [one is not None for one in told], _signs(told)
+        every = _mean(weights, partial(_failing, points[is_told], signs, at=grid))
+        for sign, least, most in ((1.0, 1.0 - CERTAIN, 1.0), (-1.0, 0.0, CERTAIN)):
+            near = _near(grid, points[is_told][signs == sign], sizes, counts)
+            every[near] = every[near].clip(least, most)
+        every[~can_be] = 0.5
+        return every.reshape(counts)
+    by_decided = probability(found)
+    least, most = by_decided, by_decided
+    for undecided in (False, True) if not decided.all() else ():
+        other = probability([undecided if one is None else one for one in found])
+        least, most = numpy.minimum(least, other), numpy.maximum(most, other)
     states: tuple[tuple[State, ...], ...] = tuple(tuple(
-        'fails' if one > CERTAIN else 'passes' if one < 1.0 - CERTAIN else 'unknown'
-        for one in row) for row in probability)
+        'fails' if low > CERTAIN else 'passes' if high < 1.0 - CERTAIN else 'unknown'
+        for low, high in zip(*rows, strict=True)) for rows in zip(least, most, strict=True))
     usual = max(float((signs > 0).mean()), float((signs < 0).mean()))
-    return BoundaryMap(probability, states, points, tuple(found),
+    return BoundaryMap(by_decided, states, points, tuple(found),
                        _cross_validated(known, signs, weights), usual)
 
 
