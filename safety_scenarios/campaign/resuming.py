@@ -241,15 +241,10 @@ def _refuse_flaws(folder: Path, found: Rejudging, kept: Container[str],
 def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> None:
     """Refuse what is not the campaign of the folder."""
     refuse_other(folder, dict(terms(known.run)), dict(terms(plan.setup.recorded)))
-    here = {'version': versions()['safety_scenarios'],
-            'controller': plan.controller.model_dump(mode='json'),
-            'source of the controller': source_sha256(plan.controller),
-            'identity of the controller (sut)': plan.setup.sut.at_start,
-            **_files(plan.setup.sut)}
     there = {'version': known.version, 'controller': known.controller.model_dump(mode='json'),
              'source of the controller': known.source,
              'identity of the controller (sut)': known.sut, **_files(known.sut)}
-    refuse_other(folder, there, here)
+    refuse_other(folder, there, what_is_judged(plan))
     planned = {entry.trial_id: entry for entry in known.plan or ()}
     mine = {entry.trial_id: entry for entry in plan.entries}
     for name in [*planned, *mine]:
@@ -260,6 +255,15 @@ def _refuse_other_plan(folder: Path, known: Settings, plan: CampaignPlan) -> Non
                    'got no such trial, expected it as planned' if name not in mine else
                    'got another trial than was planned: its scenario has changed')
                 + '. Take back what was changed, or run another campaign')
+
+
+def what_is_judged(plan: CampaignPlan) -> Mapping[str, Any]:
+    """Return by whom and what a campaign judges, as a message names it, with hashes."""
+    return {'version': versions()['safety_scenarios'],
+            'controller': plan.controller.model_dump(mode='json'),
+            'source of the controller': source_sha256(plan.controller),
+            'identity of the controller (sut)': plan.setup.sut.at_start,
+            **_files(plan.setup.sut)}
 
 
 def _files(sut: Identity | None) -> Mapping[str, str]:

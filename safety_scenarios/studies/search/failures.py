@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
+import hashlib
 import json
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from safety_scenarios.campaign.engines.choice import engine_for
 from safety_scenarios.campaign.engines.engine import Engine
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import plan_campaign, plan_trials, TrialTask
+from safety_scenarios.campaign.resuming import refuse_other, what_is_judged
 from safety_scenarios.campaign.run import run
 from safety_scenarios.campaign.trials import open_session
 from safety_scenarios.errors import counted, InputError, SafetyScenariosError, TraceError
@@ -42,7 +44,9 @@ from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import Trial
 
 _LONGEST_LINE = 1_000_000
-"""Characters of one line of a log."""
+"""Bytes of one line of a log."""
+_JUDGED = 'judged'
+"""Key of the first line of a log."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,8 @@ class Log:
     """
     What trials came to, in a file, so that an interrupted search can go on.
 
+    The first line states what was judged; each other line is a trial.
+
     :param path: of the file; None: nothing is kept
     :raises TraceError: it cannot be read or written
     """
@@ -68,8 +74,25 @@ class Log:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._known: dict[str, Outcome] = {}
+        self._judged: Mapping[str, Any] = {}
         if path is not None and path.exists():
-            self._known = dict(_read(path))
+            self._judged, self._known = _read(path)
+
+    def begin(self, judged: Mapping[str, Any]) -> None:
+        """
+        Note what its trials judge, or refuse to go on with something else.
+
+        :raises SettingsError: its trials judged another controller or scenario
+        :raises TraceError: it cannot be written
+        """
+        if self._path is None:
+            return
+        judged = json.loads(json.dumps(judged, default=lambda one: one.model_dump(mode='json')))
+        if self._judged or self._known:
+            refuse_other(self._path.parent, self._judged, judged)
+        else:
+            self._append({_JUDGED: judged})
+            self._judged = judged
 
     def __len__(self) -> int:
         return len(self._known)
@@ -85,26 +108,33 @@ class Log:
         :raises TraceError: it cannot be written
         """
         self._known[key] = outcome
+        self._append({'world': json.loads(key), 'verdict': outcome.verdict.value,
+                      'margins': outcome.margins, 'reason': outcome.reason})
+
+    def _append(self, data: Mapping[str, Any]) -> None:
         if self._path is None:
             return
-        line = json.dumps({'world': json.loads(key), 'verdict': outcome.verdict.value,
-                           'margins': outcome.margins, 'reason': outcome.reason})
         try:
             with self._path.open('a', encoding='utf-8') as file:
-                file.write(line + '\n')
+                file.write(json.dumps(data) + '\n')
         except OSError as error:
             raise TraceError(f'{self._path}: cannot be written: {error.strerror}') from error
 
 
-def _read(path: Path) -> Iterator[tuple[str, Outcome]]:
+def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, Outcome]]:
+    """Return what was judged and each trial; cut off a line that a process did not finish."""
+    judged, found, whole = dict[str, Any](), dict[str, Outcome](), 0
     try:
-        with path.open(encoding='utf-8') as file:
-            while line := file.readline(_LONGEST_LINE):
-                if not line.endswith('\n'):
-                    return  # the process ended while it wrote this line
-                data = json.loads(line)
-                yield (json.dumps(data['world'], sort_keys=True),
-                       Outcome(Verdict(data['verdict']), data['margins'], data['reason']))
+        with path.open('r+b') as file:
+            while (line := file.readline(_LONGEST_LINE)).endswith(b'\n'):
+                whole, data = file.tell(), json.loads(line)
+                if _JUDGED in data:
+                    judged = data[_JUDGED]
+                    continue
+                found[json.dumps(data['world'], sort_keys=True)] = Outcome(
+                    Verdict(data['verdict']), data['margins'], data['reason'])
+            file.truncate(whole)
+        return judged, found
     except OSError as error:
         raise TraceError(f'{path}: cannot be read: {error.strerror}') from error
     except (ValueError, KeyError, TypeError) as error:
@@ -131,6 +161,8 @@ class Trials(AbstractContextManager['Trials']):
         self.scenario = self._plan.scenarios[0]
         self._space = space
         self._log = log if log is not None else Log()
+        self._log.begin({**what_is_judged(self._plan), 'scenario': hashlib.sha256(
+            self.scenario.model_dump_json(exclude={'origin'}).encode()).hexdigest()})
         self._stack = ExitStack()
         self._engine: Engine | None = None
         self.run = 0

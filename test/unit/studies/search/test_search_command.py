@@ -59,12 +59,30 @@ def test_an_interrupted_search_goes_on_where_it_was(tmp_path):
     log = tmp_path / 'found' / 'trials.jsonl'
     before = log.read_text()
     log.write_text(before[:-20])  # the process was killed while it wrote the last line
-    known = before.splitlines()[:2]
-    assert main(['search', scenario, *COMMON, '--trials', '5', '--resume',
-                 str(tmp_path / 'found')]) == 0
-    assert log.read_text().splitlines()[:2] == known
+    known = before.splitlines()[:3]
+    for trials in ('4', '5'):
+        assert main(['search', scenario, *COMMON, '--trials', trials, '--resume',
+                     str(tmp_path / 'found')]) == 0
+    assert log.read_text().splitlines()[:3] == known
     data = json.loads((tmp_path / 'found' / 'search.json').read_text())
     assert data['trials'] == 5
+
+
+@pytest.mark.parametrize(('change', 'says'), [
+    (lambda at: (at / 'drawn.yaml').write_text((at / 'drawn.yaml').read_text().replace(
+        '[1.0, 1.4]', '[1.0, 1.5]')), 'scenario: got'),
+    (lambda at: (at / 'weights').write_text('others'), 'weights of the controller: got')])
+def test_a_search_does_not_go_on_with_another_scenario_or_controller(
+        tmp_path, capsys, change, says):
+    """Its log knows what trials came to by their draws: verdicts of the old one were taken."""
+    scenario = _drawn(tmp_path)
+    (tmp_path / 'weights').write_text('some')
+    made_of = ['--set', f'sut_artifact={tmp_path / "weights"}']
+    assert search(tmp_path / 'found', '--trials', '2', *made_of, scenario=scenario) == 0
+    change(tmp_path)
+    assert main(['search', scenario, *COMMON, '--trials', '3', *made_of, '--resume',
+                 str(tmp_path / 'found')]) == 2
+    assert says in words(capsys.readouterr().err)
 
 
 def test_a_boundary_map_has_a_table_of_cells(tmp_path):
