@@ -19,6 +19,7 @@ from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.fields import (
+    is_given,
     kind_of_group,
     nested,
     setting_at,
@@ -149,7 +150,8 @@ def _asked(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, .
 
 def _settings(values: Mapping[str, Any]) -> RunSettings:
     """Return the settings; a keyword is a field or a short name, ``set`` holds dotted names."""
-    paths = {**SHORT_NAMES, **{name: name for name in RunSettings.model_fields}}
+    paths = {**SHORT_NAMES, **{name: name for name, field in RunSettings.model_fields.items()
+                               if is_given(field)}}
     dotted: dict[str, Any] = {}
     for name, value in values.items():
         if name not in paths and name != 'set':

@@ -126,7 +126,17 @@ class Setting:
 def settings_of(model: type[BaseModel], above: str = '') -> Iterator[Setting]:
     """Yield every single value, with ``*`` in the name where a mapping has its keys."""
     for name, field in model.model_fields.items():
-        yield from settings_below(f'{above}{name}', field.annotation, field)
+        if is_given(field):
+            yield from settings_below(f'{above}{name}', field.annotation, field)
+
+
+SET_BY_PROGRAM: Mapping[str, Any] = {'set_by_program': True}
+"""In the schema of a setting that no user can set, as it states what the program has done."""
+
+
+def is_given(field: FieldInfo) -> bool:
+    """Return whether users can set a setting."""
+    return field.json_schema_extra != SET_BY_PROGRAM
 
 
 def settings_below(name: str, annotation: Any, field: FieldInfo) -> Iterator[Setting]:

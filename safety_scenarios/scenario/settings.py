@@ -17,7 +17,13 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from safety_scenarios.errors import path_on_one_line
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.fields import flat, NO_OPTIONS, SHORT_NAMES
+from safety_scenarios.scenario.fields import (
+    flat,
+    is_given,
+    NO_OPTIONS,
+    SET_BY_PROGRAM,
+    SHORT_NAMES,
+)
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile
@@ -102,9 +108,10 @@ class RunSettings(Profile):
     sut_version: str = Field(default='', max_length=200, pattern=r'^[^\x00-\x1f\x7f]*$')
     """Version of what is judged, in your words, such as a tag or a commit; it stands in the
     results."""
-    design: str = Field(default='', pattern=r'^([0-9a-f]{64})?$')
-    """SHA-256 of the locked design, or of the suite, that this campaign belongs to; run --design
-    and suite run set it."""
+    design: str = Field(default='', pattern=r'^([0-9a-f]{64})?$',
+                        json_schema_extra={**SET_BY_PROGRAM})
+    """SHA-256 of the locked design, or of the suite, that this campaign belongs to. Only
+    run --design and suite run set it: then ``only`` names the trials that were fixed before."""
     sut_artifact: tuple[str, ...] = ()
     """File or folder that the controller is made of, such as a checkpoint or a params file; its
     SHA-256 stands in the results, and no campaign passes in which it changes."""
@@ -396,8 +403,8 @@ class ControllerSettings(ControllerContext):
     """End when standard input closes; for a parent that must not leave it behind."""
 
 
-_NOT_REPEATED = ('scenarios', 'output', 'outputs', 'console', 'junit', 'jobs', 'shard', 'engine',
-                 'ray')
+_NOT_REPEATED = ('scenarios', 'design', 'output', 'outputs', 'console', 'junit', 'jobs', 'shard',
+                 'engine', 'ray')
 
 
 _FLAGS = {dotted: '--' + name.replace('_', '-') for name, dotted in SHORT_NAMES.items()
@@ -420,6 +427,8 @@ def leaves(model: type[BaseModel], prefix: tuple[str, ...] = ()) -> \
     """Yield (path, field) for every single setting, also of models inside ``model``."""
     for name, field in model.model_fields.items():
         inner = field.annotation
+        if not is_given(field):
+            continue
         if issubclass(model, Profile) and get_origin(inner) is Mapping:
             continue  # its names are those of its keys
         if isinstance(inner, type) and issubclass(inner, BaseModel):

@@ -313,7 +313,7 @@ def resolved(matrix: MatrixFile,
             errors.append(error)
     refuse(errors)
     texts = {name: value for name, value in _told(above).items()
-             if counts_for_terms(name) and name not in OWN_KEYS}
+             if counts_for_terms(name) and name not in OWN_KEYS and _unknown(name) is None}
     whole = matrix.model_copy(update={
         'scenarios': seeded.scenarios, 'trials': seeded.trials, 'seed': seeded.seed,
         'set': {**matrix.set, **texts}, 'sha256': ''})

@@ -146,6 +146,7 @@ def test_an_object_of_this_process_cannot_be_reached_over_ros():
 
 @pytest.mark.parametrize(('settings', 'told'), [
     ({'trails': 3}, "trails: got an unknown keyword.*Did you mean 'trials'"),
+    ({'design': '0' * 64}, 'design: got an unknown keyword'),
     ({'scenarios_': 3}, 'unknown keyword'), ({'trials': 0}, 'trials: got 0'),
     ({'trials': '3'}, "trials: got '3'"), ({'link': 'loopbak'}, 'loopback'),
     ({'set': {'sequential.p1': 2.0}}, r'sequential.p1: got 2.0'),

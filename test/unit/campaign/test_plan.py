@@ -21,8 +21,9 @@ from safety_scenarios.errors import (
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import totals
 from safety_scenarios.reports.page.first_screen import claims_of
+from safety_scenarios.scenario.fields import read_assignments
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import leaves, RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import flaw_of
 from unit.conversations import block, talk
@@ -129,6 +130,16 @@ def test_some_trials_alone_are_planned_as_they_would_be_among_all():
     for name in ('SCN-R-101:5', 'SCN-R-101', 'SCN-R-101:one'):
         with pytest.raises(SettingsError, match=f'only: got {name}, expected a trial that is'):
             plan_campaign(RunSettings(link='loopback', trials=5, only=(name,)), [PERSON])
+
+
+def test_no_user_calls_trials_that_were_named_one_by_one_those_of_a_suite():
+    """With a hash of his own for the design, trials that had passed were evidence."""
+    with pytest.raises(SettingsError, match='design: got an unknown name'):
+        read_assignments(RunSettings, [f'design={"0" * 64}'])
+    assert ('design',) not in {path for path, _ in leaves(RunSettings)}
+    of_suite = RunSettings(link='loopback', trials=2, seed=1, only=('SCN-R-101:1',),
+                           design='0' * 64)
+    assert 'design' not in of_suite.command()
 
 
 def test_trials_that_a_user_names_show_nothing_of_others_and_those_of_a_suite_do():
