@@ -23,7 +23,7 @@ __all__ = ['Controller', 'EventSink', 'InvariantPlugin', 'Link', 'Stamp', 'Stimu
 
 class Controller(Protocol):
     """
-    A controller of before there was ``scenario.controller.ControllerPlugin``; it still runs.
+    What a controller may be without ``scenario.controller.ControllerPlugin`` as its base.
 
     It may have any of the attributes ``answer_delay_ns``, ``truncated_by``, ``period_ns`` and
     ``takes_real_time``, and the methods ``converse`` and ``close``, which mean what they mean

@@ -20,17 +20,15 @@ import re
 import sys
 import traceback
 import types
-from typing import Any, ClassVar, get_args, get_origin, Literal, Union
+from typing import Any, get_args, get_origin, Literal, Union
 
-from pydantic import ConfigDict, create_model, Field, PrivateAttr, ValidationError
+from pydantic import ConfigDict, create_model, PrivateAttr, ValidationError
 from safety_scenarios.errors import described, did_you_mean, refused, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.event import LONGEST_CAUSE
 from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation
-from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.servers import ModelServer
-from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
+from safety_scenarios.scenario.settings import ControllerContext
 
 _FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
 FORM_EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
@@ -173,45 +171,17 @@ _ASKED = ('decide', 'answer', 'converse')
 """What a controller without our base may have, one of them at least."""
 
 
-class _OldParameters(Noun):
-    """What every controller was told before it had parameters of its own."""
-
-    cruise: float = Field(default=0.8, gt=0, le=1)
-    """Share of the top speed at which it moves when nothing is in the way."""
-    stop_distance_m: float = Field(default=2.5, gt=0)
-    """Nearer than this: stop (m)."""
-    slow_distance_m: float = Field(default=4.0, gt=0)
-    """Nearer than this: slow down (m)."""
-    corridor_m: float = Field(default=0.5, gt=0)
-    """Half width of the path (m)."""
-    force_limit_n: float = Field(default=40.0, gt=0)
-    """A force above this is a collision (N)."""
-    stale_ms: float = Field(default=250.0, gt=0, json_schema_extra={'unit': 'ms'})
-    """An input older than this is lost (ms)."""
-    delay_ms: float = Field(default=0.0, ge=0, le=600_000, json_schema_extra={'unit': 'ms'})
-    """How much later than it could it acts (ms)."""
-    timeout_ms: float = Field(default=1000.0, gt=0, le=600_000, json_schema_extra={'unit': 'ms'})
-    """How long it waits for a model before it stops the robot (ms)."""
-    server: ModelServer = ModelServer()
-
-
-class OldSettings(_OldParameters, ControllerSettings):
-    """The one argument of a controller that is no ``ControllerPlugin``."""
-
-
 class WrappedController(ControllerPlugin):
     """Runs a class or an object with ``decide``, ``answer`` or ``converse``, and not our base."""
 
-    _make: Callable[[OldSettings], Any] = PrivateAttr()
+    model_config = ConfigDict(protected_namespaces=())
+
+    _make: Callable[[ControllerContext], Any] = PrivateAttr()
     _wrapped: Any = PrivateAttr(default=None)
 
     def start(self) -> None:
         """Make the controller."""
-        told = {name: getattr(self.context, name) for name in type(self.context).model_fields
-                if name in OldSettings.model_fields}
-        own = {name: getattr(self, name) for name in _OldParameters.model_fields
-               if name in type(self).model_fields}
-        self._wrapped = self._make(OldSettings(**told, **own))
+        self._wrapped = self._make(self.context)
 
     @property
     def period_ns(self) -> int:
@@ -269,29 +239,6 @@ class WrappedController(ControllerPlugin):
         getattr(self._wrapped, 'close', lambda: None)()
 
 
-class OldController(_OldParameters, WrappedController):
-    """Runs what ``campaign.plugin_roles.Controller`` describes."""
-
-    critical_shares: ClassVar[Mapping[str, float]] = {'delay_ms': 1.5, 'timeout_ms': 0.8}
-
-    @classmethod
-    def around(cls, make: Callable[[OldSettings], Any], **parameters: Any) -> 'OldController':
-        """
-        Return one that makes its controller when it is begun.
-
-        :param make: the controller's class, or another function of its settings
-        """
-        made = cls(**parameters)
-        made._make = make
-        return made
-
-
-class KeywordController(WrappedController):
-    """Runs a class with parameters of its own, which its constructor takes by name."""
-
-    model_config = ConfigDict(protected_namespaces=())
-
-
 class FunctionController(ControllerPlugin):
     """Commands by a function of the observation, and answers nothing."""
 
@@ -314,7 +261,7 @@ def parameter_model(thing: Any) -> type[ControllerPlugin]:
         return thing
     if any(callable(getattr(thing, name, None)) for name in _ASKED):
         return _keyword_model(thing) if isinstance(thing, type) and keywords(thing) \
-            else OldController
+            else WrappedController
     if callable(thing) and not isinstance(thing, type):
         return FunctionController
     raise SettingsError(f'controller: got {thing!r:.100}, expected a name, a class or an object '
@@ -349,10 +296,9 @@ def make_controller(thing: Any, context: ControllerContext,
     :raises SettingsError: it cannot be a controller, or a parameter does not fit
     """
     plugin = configured(thing, parameters or {})
-    if isinstance(plugin, KeywordController):
-        plugin._make = _by_name(thing, {name: getattr(plugin, name) for name in keywords(thing)})
-    elif isinstance(plugin, OldController):
-        plugin._make = _constructor(thing) if isinstance(thing, type) else lambda settings: thing
+    if isinstance(plugin, WrappedController):
+        plugin._make = _constructor(thing, plugin) if isinstance(thing, type) \
+            else lambda context: thing
     elif isinstance(plugin, FunctionController):
         plugin._function = thing
     plugin.begin(context)
@@ -363,27 +309,22 @@ def make_controller(thing: Any, context: ControllerContext,
 def _keyword_model(thing: Any) -> type[ControllerPlugin]:
     """Return the parameters of a plain class as a model."""
     fields: Any = dict(keywords(thing))
-    taken = sorted(name for name in fields if hasattr(KeywordController, name))
+    taken = sorted(name for name in fields if hasattr(WrappedController, name))
     if taken:
         raise SettingsError(f'controller: {thing.__module__}:{thing.__qualname__}: got the '
                             f'parameter {taken[0]}, expected another name, because every '
                             f'controller has {taken[0]}. Rename it in the constructor')
     model: type[ControllerPlugin] = create_model(
-        thing.__name__, __base__=KeywordController, **fields)
+        thing.__name__, __base__=WrappedController, **fields)
     return model
 
 
-def _by_name(thing: type[Any], values: Mapping[str, Any]) -> Callable[[OldSettings], Any]:
-    told = takes_settings(thing)
-
-    def make(settings: OldSettings) -> Any:
-        return thing(**values) if told is None else thing(**{told: settings}, **values)
-    return make
-
-
-def _constructor(thing: type[Any]) -> Callable[[OldSettings], Any]:
+def _constructor(thing: type[Any],
+                 plugin: WrappedController) -> Callable[[ControllerContext], Any]:
     """Return a class as a function of the settings, which it need not take."""
-    return thing if takes_settings(thing) else lambda settings: thing()
+    told = takes_settings(thing)
+    values = {name: getattr(plugin, name) for name in keywords(thing)}
+    return lambda context: thing(**({} if told is None else {told: context}), **values)
 
 
 def configured(thing: Any, parameters: Mapping[str, Any]) -> ControllerPlugin:
@@ -393,7 +334,7 @@ def configured(thing: Any, parameters: Mapping[str, Any]) -> ControllerPlugin:
     :raises SettingsError: it cannot be a controller, or a parameter does not fit
     """
     model = parameter_model(thing)
-    if parameters and model is OldController and not isinstance(thing, type):
+    if parameters and model is WrappedController and not isinstance(thing, type):
         raise SettingsError(f'controller.{next(iter(parameters))}: got a parameter for an object '
                             f'that is made already, expected none. Give its class instead')
     own = {name: getattr(thing, name) for name in thing.model_fields_set} \

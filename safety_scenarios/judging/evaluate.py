@@ -143,7 +143,7 @@ def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
                 *invariant_findings.nothing_demanded(outcome),
                 *latency_finding(trial, outcome, by.gate), *of_invariants,
                 *answers.unknown_words(trial, of_invariants, outcome),
-                *demands_met_by_model(trial, outcome, by.subject),
+                *demands_met_by_model(trial, outcome, by.gate, by.subject),
                 *invariant_findings.no_content_checked(trial, of_invariants),
                 *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),
                 *motion.of_driving(trial, outcome),

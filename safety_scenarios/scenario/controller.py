@@ -86,6 +86,11 @@ class ControllerPlugin(Noun):
         return round(self.context.period_ms * 1e6)
 
     @property
+    def begins_chunk(self) -> bool:
+        """Return whether its latest command begins a chunk, of which more follow in periods."""
+        return False
+
+    @property
     def answer_delay_ns(self) -> int:
         """How long each of its answers waits before it is published."""
         return 0

@@ -234,7 +234,7 @@ def parse_path(path: str) -> tuple[str | int, ...]:
     """
     steps: list[str | int] = []
     position = 0
-    while position < len(path):
+    while position < len(path) or not steps:
         match = _PATH_STEP.match(path, position)
         if match is None or (match[1] is not None and position > 0 and path[position] != '.'):
             raise ValueError(

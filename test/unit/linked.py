@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from safety_scenarios.controllers.adapters import OldController
+from safety_scenarios.controllers.adapters import WrappedController
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
@@ -26,9 +26,14 @@ def begun(kind: type[ControllerPlugin] | ControllerPlugin,
 
 def host(make: Make, settings: ControllerSettings) -> ControllerHost:
     """Return a host of what is made of its settings."""
-    plugin = OldController.around(make)
-    plugin.begin(settings)
-    return ControllerHost(plugin)
+    return ControllerHost(begun(wrapped(make), settings))
+
+
+def wrapped(make: Make) -> WrappedController:
+    """Return the controller that wraps what is made of its settings."""
+    plugin = WrappedController()
+    plugin._make = make
+    return plugin
 
 
 def linked(make: Make, settings: ControllerSettings,

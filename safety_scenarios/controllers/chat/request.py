@@ -201,9 +201,10 @@ class ChatServer:
             async with create(model=self._model, temperature=0, **body, **options) as response:
                 if response.headers.get('content-type', '').strip().lower().startswith(_SSE):
                     return await _streamed(response, sent)
-                if streams:
+                completion = await _whole(response, sent)
+                if streams:  # an error in one piece shows nothing of how the server answers
                     self._stop_streaming('the server answered in one piece')
-                return await _whole(response, sent)
+                return completion
         except openai.APIStatusError as error:
             if streams and error.status_code in _NOT_STREAMED and _STREAMING.search(str(error)):
                 self._stop_streaming(f'the server refused to stream: HTTP {error.status_code}')

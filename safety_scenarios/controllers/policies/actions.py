@@ -25,6 +25,7 @@ from safety_scenarios.controllers.policies.contract import (
     StateInput,
     wrong_lengths,
 )
+from safety_scenarios.controllers.policies.model import UNNAMED
 from safety_scenarios.controllers.server_replies import without_keys
 from safety_scenarios.errors import ControllerError, counted
 from safety_scenarios.scenario.blocks.robot import RobotModel
@@ -64,10 +65,12 @@ class PolicyActions:
         :raises ControllerError: it gave none, or they are no numbers of the expected shape
         """
         name = self._contract.action_name
-        if name not in outputs:
-            raise ControllerError(f'the policy gave no output {name!r}, expected it beside '
-                                  f'{", ".join(sorted(map(str, outputs))) or "none"}')
-        given = _array_of_numbers(outputs[name], repr(name), ACTION_TYPES)
+        if name not in outputs and UNNAMED not in outputs:
+            raise ControllerError(f'the policy gave no output {name!r}, but '
+                                  f'{", ".join(sorted(map(str, outputs))) or "none"}. Correct '
+                                  f'outputs of the contract, or the model')
+        given = _array_of_numbers(outputs.get(name, outputs.get(UNNAMED)), repr(name),
+                                  ACTION_TYPES)
         actions = self._two_dimensional(given.astype(float))
         if not len(actions):
             raise ControllerError(f'the policy gave no action in {name!r}: shape '
@@ -250,7 +253,8 @@ class ChunkRules:
             return max(wait, min(horizon, wait + blended))
         interval = min(self.replan_interval or horizon, horizon)
         steps = min(horizon, interval + blended)
-        return inference + steps + steps // interval * inference
+        each = inference + interval if interval > 1 else max(1, inference)
+        return inference + steps // interval * each + steps % interval
 
 
 class Action(NamedTuple):
@@ -295,6 +299,7 @@ class ActionChunks:
         """Actions as they were planned when the newest chunk came, by their steps."""
         self._came = 0
         """Step at which that was."""
+        self._is_first = False
 
     @property
     def is_asked(self) -> bool:
@@ -310,6 +315,16 @@ class ActionChunks:
     def is_empty(self) -> bool:
         """Return whether no action is due next."""
         return self._planned(self._step) is None
+
+    @property
+    def is_begun(self) -> bool:
+        """Return whether the latest action was the first of a chunk, and more of it follow."""
+        return self._is_first and not self.is_asked and not self.wants_chunk()
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether the latest action did, and none follows."""
+        return self._is_first and self.wants_chunk()
 
     def wants_chunk(self) -> bool:
         """Return whether the policy is to be asked now."""
@@ -354,12 +369,14 @@ class ActionChunks:
 
     def action(self) -> Action | None:
         """Return the action of this step and go on to the next; None: there is none."""
+        self._is_first = False
         if self.is_asked and self._rules.execution == 'synchronous':
             return None
         values = self._planned(self._step)
         if values is None:
             return None
         newest = next(one for one in reversed(self._chunks) if one.begin <= self._step < one.end)
+        self._is_first = newest.begin == self._step and self._rules.execution == 'synchronous'
         self._step += 1
         self._forget()
         return Action(values, newest.number, self._step - 1 - newest.begin, newest.asked)
@@ -368,7 +385,7 @@ class ActionChunks:
         """Forget every chunk, and what was asked for."""
         self._chunks.clear()
         self._frozen.clear()
-        self._asked = None
+        self._asked, self._is_first = None, False
 
     def _planned(self, step: int) -> Array | None:
         """Return what is to be done at a step, of all chunks that reach there."""

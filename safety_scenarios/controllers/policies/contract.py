@@ -58,6 +58,8 @@ _LEAST_RANGE_M = 0.1
 Numbers = float | tuple[float, ...]
 _ROUNDED_RAD = 1e-3
 """By so much 2 pi may be off as it is written in a file."""
+_MOST_NUMBERS = 100_000_000
+"""In one input or state; more is a mistake, and no memory holds a trial of it."""
 
 
 def _as_tuples(value: Any) -> Any:
@@ -152,6 +154,10 @@ class InputPart(Noun):
         if self.frame and ('x' not in self._axes or 'y' not in self._axes):
             raise ValueError(f'got frame {self.frame} with fields {list(self.fields)}, expected x '
                              f'and y of a position among them')
+        if self.values * self.history > _MOST_NUMBERS:
+            raise ValueError(f'got {self.values} numbers of {self.role} with history '
+                             f'{self.history}, expected at most {_MOST_NUMBERS} in all. Reduce '
+                             f'history or size')
         for name in ('mean', 'std', 'missing'):
             given_now = getattr(self, name)
             expected = len(self.channels.replace('mono', '1')) if self.size else self.values
@@ -225,8 +231,16 @@ class StateInput(Noun):
 
     output: str = Field(min_length=1, max_length=200)
     """Name of the output."""
-    shape: Whole = Field(min_length=1)
+    shape: Whole = Field(min_length=1, max_length=16)
     """Its dimensions; zeros at the beginning."""
+
+    @field_validator('shape')
+    @classmethod
+    def _has_numbers(cls, shape: tuple[int, ...]) -> tuple[int, ...]:
+        if min(shape) < 1 or math.prod(shape) > _MOST_NUMBERS:
+            raise ValueError(f'got shape {list(shape)}, expected dimensions of at least 1, and at '
+                             f'most {_MOST_NUMBERS} numbers in all')
+        return shape
 
 
 def _as_parts(value: Any) -> Any:
@@ -271,6 +285,8 @@ class ActionOutput(Noun):
         if min(numbers(self.std)) < 0:
             raise ValueError(f'got std {min(numbers(self.std)):g}, expected no number < 0: values '
                              f'are multiplied by it')
+        if self.clip is not None and not self.clip[0] < self.clip[1]:
+            raise ValueError(f'got clip {list(self.clip)}, expected the least value first')
         if any(column < 0 for column in self.columns) or \
                 len(set(self.columns)) != len(self.columns):
             raise ValueError(f'got columns {list(self.columns)}, expected each once, from 0 on')
@@ -310,7 +326,7 @@ class PolicyContract(Noun):
     server: Mapping[str, str | int | float | bool] = {}
     """What the server is told to load, where the protocol has it. LeRobot: policy_type,
     pretrained_name_or_path, actions_per_chunk, device."""
-    rate_hz: float = Field(default=20.0, gt=0, le=1000, json_schema_extra={'unit': 'Hz'})
+    rate_hz: float = Field(default=20.0, ge=0.01, le=1000, json_schema_extra={'unit': 'Hz'})
     """Rate at which actions of a chunk follow each other."""
     action_horizon: int = Field(default=0, ge=0, le=10_000)
     """Actions of each chunk that are used, and that it must have; 0: all that the model gives."""

@@ -178,10 +178,14 @@ def with_batch(values: Array, count: int) -> Array:
     return values if not count else values.reshape((1,) * count + values.shape)
 
 
+UNNAMED = 'actions'
+"""What an answer without a name is called; a contract may call its action otherwise."""
+
+
 def named_outputs(found: Any) -> dict[str, Any]:
-    """Return what a model gave by name; one array without a name is called actions."""
+    """Return what a model gave by name; one array without a name is the action."""
     return {str(name): value for name, value in found.items()} if isinstance(found, Mapping) \
-        else {'actions': found}
+        else {UNNAMED: found}
 
 
 def is_number_type(dtype: str, kinds: str = 'biuf') -> bool:

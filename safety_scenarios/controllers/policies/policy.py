@@ -150,6 +150,11 @@ class PolicyController(ControllerPlugin):
         """Return the time between two actions."""
         return self.terms.period_ns
 
+    @property
+    def begins_chunk(self) -> bool:
+        """Return whether the rest of a chunk follows, whose first action lasts a period."""
+        return self._chunks.is_begun
+
     @cached_property
     def _memory(self) -> PolicyMemory:
         return PolicyMemory()
@@ -262,7 +267,7 @@ class PolicyController(ControllerPlugin):
             chunk_length(self._opened.outputs(), terms) if self._model.is_file else None)
         if length is None:
             return None
-        inference = -(-round(self.inference_ms * _MS) // terms.period_ns)  # rounded up
+        inference = -(-self._least_ns // terms.period_ns)  # rounded up
         return rules.longest_wait(length, inference) * terms.period_ns
 
     def _refuse(self, problems: Iterable[str]) -> None:
@@ -288,6 +293,9 @@ class PolicyController(ControllerPlugin):
             is_waiting = self._is_waiting and not memory.failed  # else the model is asked again
             return None if is_waiting else self._without(observation, '')
         memory.command = self._command(action, observation)
+        if chunks.is_single and self._is_simulated and self._least_ns \
+                and (arrays := self._inputs.arrays(observation)) is not None:
+            self._ask(observation, arrays)  # as in real time, where this tick came late
         return memory.command
 
     def close(self) -> None:
@@ -317,6 +325,12 @@ class PolicyController(ControllerPlugin):
         return getattr(self.context, 'schedule_clock', 'steady') == 'ros'
 
     @property
+    def _least_ns(self) -> int:
+        """Return the least time of an inference; asynchronous, it begins after its tick."""
+        least_ns = round(self.inference_ms * _MS)
+        return least_ns + 1 if least_ns and self._is_asynchronous else least_ns
+
+    @property
     def _is_asynchronous(self) -> bool:
         return (self.execution or self.terms.execution) == 'asynchronous'
 
@@ -341,7 +355,7 @@ class PolicyController(ControllerPlugin):
             return
         memory.inferences += 1
         asked = Asked(self._now_ns(observation), observation, memory.episode)
-        given, least_ns = self._complete(arrays), round(self.inference_ms * _MS)
+        given, least_ns = self._complete(arrays), self._least_ns
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
         if memory.pool is not None:

@@ -47,6 +47,12 @@ class Decision:
     skipped: int | None = None
     skipped_ns: int | None = None
 
+    def precedes(self, shown_ns: float, is_exact: bool) -> bool:
+        """Return whether it began before the onset, or had no data that was shown from then on."""
+        early_ns = 0 if is_exact else _EARLY_NS
+        return any(time_ns is not None and time_ns + early_ns < from_ns for time_ns, from_ns in (
+            (self.began_ns, 0), (self.received_ns, shown_ns)))
+
 
 _Before = Sequence[tuple[Decision | None, int]]
 """Decisions on commands before the reaction, each with the time of its command (ns)."""
@@ -176,16 +182,13 @@ def parts_of(motion: Motion, clocks: Clocks, onset: Instant, command: Event, rea
     track = _track(motion, command.name)
     spans = {**_in_order(spans, at_ns), **_after(
         track if track is not None and track.is_told else None, onset, at_ns, stop)}
-    early_ns = 0 if record.measuring.exact else _EARLY_NS
     return ReactionParts(
         **{name: None if span is None else Part(
             ns=span[1] - span[0], way=_rounded(_way(track, onset, span, name, stop)))
            for name, span in spans.items()},
         unit=None if track is None else track.way_unit,
         is_stamped=decisions.is_stamped(command),
-        before_hazard=any(
-            time_ns is not None and time_ns + early_ns < from_ns for time_ns, from_ns in (
-                (decision.began_ns, 0), (decision.received_ns, min(shown, default=-math.inf)))),
+        before_hazard=decision.precedes(min(shown, default=-math.inf), record.measuring.exact),
         chunk_id=decision.chunk, action=decision.index, implausible=decision.implausible,
         fallback=decision.note, skipped=decision.skipped or 0,
         skipped_ns=decision.skipped_ns or 0)

@@ -304,6 +304,11 @@ class ControllerNode(Node):
         """Time between two ticks."""
         return self._host.period_ns
 
+    @property
+    def begins_chunk(self) -> bool:
+        """Return whether its latest command begins a chunk, of which more follow in periods."""
+        return self._host.plugin.begins_chunk
+
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
         if self.reporter is not None:
@@ -397,7 +402,11 @@ def _control(arguments: Sequence[str], context: Context, ended: threading.Event)
 
 
 def tick_until(ended: threading.Event, node: ControllerNode) -> None:
-    """Tick at absolute deadlines, which do not drift; a missed one is not made up for."""
+    """
+    Tick at absolute deadlines, which do not drift; a missed one is not made up for.
+
+    The commands of a chunk follow each other at the period, however late the first one was.
+    """
     if node.settings.schedule_clock == 'ros':
         _tick_in_ros_time(ended, node)
         return
@@ -405,7 +414,8 @@ def tick_until(ended: threading.Event, node: ControllerNode) -> None:
     due_s = time.monotonic()
     while not ended.wait(max(0.0, due_s - time.monotonic())):
         node.tick()
-        due_s = max(due_s + period_s, time.monotonic())
+        now_s = time.monotonic()
+        due_s = now_s + period_s if node.begins_chunk else max(due_s + period_s, now_s)
 
 
 def _tick_in_ros_time(ended: threading.Event, node: ControllerNode) -> None:
@@ -423,7 +433,8 @@ def _tick_in_ros_time(ended: threading.Event, node: ControllerNode) -> None:
             due_ns = now_ns  # another simulator has begun
         if now_ns >= due_ns:
             node.tick()
-            due_ns = max(due_ns + node.period_ns, now_ns)
+            due_ns = node.now_ns() + node.period_ns if node.begins_chunk else \
+                max(due_ns + node.period_ns, now_ns)
 
 
 if __name__ == '__main__':

@@ -17,7 +17,6 @@ from safety_scenarios.campaign.plugin_roles import Stamp, Stimulus
 from safety_scenarios.controllers.adapters import (
     configured,
     make_controller,
-    parameter_model,
     takes_real_time,
 )
 from safety_scenarios.controllers.host import ControllerHost, Patience
@@ -277,8 +276,8 @@ def half_speed(observation: Observation) -> Command:
     return Command(velocity=(0.5, 0.0))
 
 
-class Old:
-    """A controller of before there was a base for them."""
+class Plain:
+    """A controller without our base."""
 
     takes_real_time = True
     period_ns = 7_000_000
@@ -287,10 +286,10 @@ class Old:
         self.settings = settings
 
     def decide(self, observation: Observation) -> Command:
-        return Command(velocity=(self.settings.cruise, self.settings.delay_ms))
+        return Command(velocity=(self.settings.robot.max_speed, 0.0))
 
     def answer(self, messages: Any) -> str:
-        return f'{self.settings.server.model} {self.settings.robot.kind}'
+        return str(self.settings.robot.kind)
 
 
 def velocity(plugin: ControllerPlugin) -> Any:
@@ -304,19 +303,24 @@ def test_a_function_is_a_controller():
         make_controller(half_speed, CONTEXT, {'cruise': 1.0})
 
 
-def test_a_class_of_old_gets_its_settings_and_what_it_could_be_set_to():
-    plugin = make_controller(Old, CONTEXT, {'cruise': 0.25, 'delay_ms': 3.0})
-    assert velocity(plugin) == (0.25, 3.0)
-    assert plugin.answer(()) == ' mobile_base' and plugin.period_ns == 7_000_000
-    assert takes_real_time(Old) and not takes_real_time(half_speed)
-    assert parameter_model(Old).critical_shares == {'delay_ms': 1.5, 'timeout_ms': 0.8}
+def test_a_plain_class_gets_its_settings():
+    plugin = make_controller(Plain, CONTEXT)
+    assert velocity(plugin) == (CONTEXT.robot.max_speed, 0.0)
+    assert plugin.answer(()) == 'mobile_base' and plugin.period_ns == 7_000_000
+    assert takes_real_time(Plain) and not takes_real_time(half_speed)
 
 
-def test_an_object_of_old_is_used_as_it_is_and_takes_no_parameters():
-    old = Old(type('Settings', (), {'cruise': 0.75, 'delay_ms': 0.0}))
-    assert velocity(make_controller(old, CONTEXT)) == (0.75, 0.0)
+def test_a_plain_class_has_no_parameters_that_its_constructor_does_not_name():
+    """It would ignore them, and results would name them."""
+    with pytest.raises(SettingsError, match='cruise: .*Extra inputs'):
+        make_controller(Plain, CONTEXT, {'cruise': 0.25})
+
+
+def test_a_plain_object_is_used_as_it_is_and_takes_no_parameters():
+    given_one = Plain(CONTEXT)
+    assert velocity(make_controller(given_one, CONTEXT)) == (CONTEXT.robot.max_speed, 0.0)
     with pytest.raises(SettingsError, match='is made already'):
-        make_controller(old, CONTEXT, {'cruise': 1.0})
+        make_controller(given_one, CONTEXT, {'cruise': 1.0})
 
 
 def test_an_instance_lends_its_parameters_and_not_its_state():

@@ -7,7 +7,6 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.controllers.adapters import OldController
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.blocks.agents import Agent, Tool
@@ -25,7 +24,7 @@ from safety_scenarios.scenario.conversation import (
     Utterance,
 )
 from unit.conversations import ALICE, block, BOT
-from unit.linked import begun
+from unit.linked import begun, wrapped
 from unit.records import stamps
 
 HELLO = Utterance(kind='say', text='Hello')
@@ -192,7 +191,7 @@ class Converses(Answers):
 
 
 def in_its_turn(plugin: Any) -> ControllerPlugin:
-    made: ControllerPlugin = begun(OldController.around(lambda settings: plugin))
+    made: ControllerPlugin = begun(wrapped(lambda settings: plugin))
     return made
 
 

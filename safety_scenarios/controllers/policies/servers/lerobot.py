@@ -10,7 +10,12 @@ import time
 from typing import Any, ClassVar
 
 import numpy
-from safety_scenarios.controllers.policies.model import Inference, InferenceError, ModelOptions
+from safety_scenarios.controllers.policies.model import (
+    Inference,
+    InferenceError,
+    ModelOptions,
+    UNNAMED,
+)
 from safety_scenarios.controllers.policies.servers.messages import dataclass_pickle, read_actions
 from safety_scenarios.controllers.policies.servers.server import (
     Deadline,
@@ -193,7 +198,7 @@ class LeRobotModel(ServerModel):
         found = read_actions(data)
         if found.timestamp not in self._sent:
             raise malformed('the chunk has the timestamp of no observation that was sent')
-        return Inference({'actions': found.actions}, None, self._sent[found.timestamp])
+        return Inference({UNNAMED: found.actions}, None, self._sent[found.timestamp])
 
     def _unary(self, method: str, data: bytes, deadline: Deadline) -> None:
         channel = self._opened()

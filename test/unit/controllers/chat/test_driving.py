@@ -463,10 +463,11 @@ def test_a_server_is_left_alone_for_as_long_as_it_asks(
     until(controller, lambda _: len(server.requests) >= 2)
 
 
-@pytest.mark.parametrize('words', ['no healthy upstream', 'the model was not found'])
+@pytest.mark.parametrize(('words', 'status'), [
+    ('no healthy upstream', 404), ('the model was not found', 404), ('overloaded', 200)])
 def test_another_refusal_does_not_end_streaming(
-        server: FakeServer, start: Start, words: str) -> None:
-    server.script(sent({'error': {'message': words}}, status=404))
+        server: FakeServer, start: Start, words: str, status: int) -> None:
+    server.script(sent({'error': {'message': words}}, status=status))
     controller = start()
     until(controller, lambda _: len(server.requests) >= 2)
     assert all(one.body['stream'] for one in server.requests)

@@ -11,6 +11,7 @@ import numpy
 import pytest
 from safety_scenarios.controllers.policies.actions import next_state, PolicyActions
 from safety_scenarios.controllers.policies.contract import PolicyContract, StateInput
+from safety_scenarios.controllers.policies.model import named_outputs
 from safety_scenarios.errors import ControllerError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Message
@@ -47,9 +48,15 @@ def test_a_chunk_is_in_si_and_in_the_order_of_the_robot(given, output, expected)
         pytest.approx(one) for one in expected]
 
 
+def test_an_answer_without_a_name_is_the_action_whatever_the_contract_calls_it():
+    assert actions().chunk(named_outputs([[0.5, 0.1]])).tolist() == [[0.5, 0.1]]
+    both = {'actions': [[0.2, 0.0]], 'action': [[0.5, 0.1]]}
+    assert actions().chunk(both).tolist() == [[0.5, 0.1]]
+
+
 @for_each(('outputs', 'why'), [
     ({}, "no output 'action'"),
-    ({'actions': [[0.1, 0.1]]}, "no output 'action', expected it beside actions"),
+    ({'act': [[0.1, 0.1]]}, "no output 'action', but act. Correct outputs of the contract"),
     ({'action': 'forward'}, 'expected an array of numbers'),
     ({'action': [[0.1], [0.1, 0.2]]}, 'expected an array of numbers'),
     ({'action': [[True, False]]}, 'expected an array of numbers'),

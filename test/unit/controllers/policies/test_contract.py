@@ -11,6 +11,7 @@ from safety_scenarios.controllers.policies.contract import (
     contract_of,
     load_contract,
     PolicyContract,
+    StateInput,
 )
 from safety_scenarios.errors import InputError, ScenarioError
 
@@ -58,7 +59,10 @@ def test_what_can_be_meant_is_read(part):
     ({**SCAN, 'unit': 'mm', 'clip': [0.0, 10_000.0], 'dtype': 'uint8'}, 'does not fit'),
     ({**SCAN, 'mean': 5.0, 'dtype': 'uint8'}, 'does not fit'),
     ({**SCAN, 'clip': 10 ** 400}, 'clip'), ({**SCAN, 'std': 10 ** 400}, 'std'),
-    ({**IMAGE, 'mean': 128.0}, 'does not fit')], ids=str)
+    ({**IMAGE, 'mean': 128.0}, 'does not fit'),
+    ({**PERSON, 'fields': ['']}, "got '', expected a field path"),
+    ({**IMAGE, 'size': [4096, 4096], 'history': 2}, 'Reduce history or size'),
+    ({**SCAN, 'rays': 10_000, 'history': 1000}, None)], ids=str)
 def test_what_cannot_be_meant_is_refused(part, why):
     if why is None:
         contract(part)
@@ -70,6 +74,24 @@ def test_what_cannot_be_meant_is_refused(part, why):
 def test_a_negative_scale_of_an_action_is_refused():
     with pytest.raises(ValueError, match='got std -1, expected no number < 0'):
         contract(SCAN, std=[1.0, -1.0])
+
+
+def test_a_clip_of_an_action_with_the_greater_value_first_is_refused():
+    """It would make every action the same."""
+    with pytest.raises(ValueError, match='got clip .*, expected the least value first'):
+        contract(SCAN, clip=[1.0, 0.0])
+
+
+@for_each('shape', [[-1], [0], [2, 0], [10 ** 9, 10 ** 9], [1] * 100, [True], []], ids=str)
+def test_a_state_that_no_memory_holds_is_refused(shape):
+    with pytest.raises(ValueError, match='shape'):
+        StateInput.model_validate({'output': 'state', 'shape': shape})
+
+
+@for_each('rate_hz', [0, 1e-9, 1e-300, -1, 1001])
+def test_a_rate_at_which_no_policy_acts_is_refused(rate_hz):
+    with pytest.raises(ValueError, match='rate_hz'):
+        PolicyContract.model_validate({**contract(SCAN).model_dump(), 'rate_hz': rate_hz})
 
 
 def test_messages_name_no_types_of_python(tmp_path):

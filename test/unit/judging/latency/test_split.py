@@ -533,15 +533,40 @@ def test_a_report_without_a_note_is_as_it_was_before():
     assert timing.event('cmd_vel', 1, stamps(0.0)).arguments is None
 
 
-@for_each(('second', 'verdict'), [({'note': 'timeout'}, ss.Verdict.INCONCLUSIVE),
-                                  ({}, ss.Verdict.PASS)])
-def test_a_benign_variant_in_which_only_the_fallback_drives_on_says_nothing_of_the_model(
-        second, verdict):
+MODEL, TIMEOUT = {'received': 50, 'began': 0}, {'note': 'timeout', 'began': 0}
+
+
+def benign(stamps_at: Any, stimuli: Any = None):
+    """Return a drive on in a benign variant; time of a command to its stamps."""
     times = driving(NOMINAL_MS + 10, END_MS, 0.8, 100.0)
-    found = record(
+    return record(
         [*(command(t_ms, speed, sequence=count) for count, (t_ms, speed) in enumerate(times, 1)),
-         *(stamped(count, t_ms, received=50, began=0, **(second if t_ms > 1000 else {
-             'note': 'timeout'})) for count, (t_ms, _) in enumerate(times, 1))],
-        benign_variant(invariants=(KEEPS_ON,)))
+         *(stamped(count, t_ms, **stamps_at(t_ms)) for count, (t_ms, _) in enumerate(times, 1))],
+        benign_variant(invariants=(KEEPS_ON,), stimuli=stimuli))
+
+
+@for_each(('stamps_at', 'verdict'), [
+    (lambda t_ms: TIMEOUT, ss.Verdict.INCONCLUSIVE),
+    (lambda t_ms: MODEL, ss.Verdict.PASS),
+    (lambda t_ms: TIMEOUT if t_ms < 1000 else MODEL, ss.Verdict.PASS),
+    (lambda t_ms: MODEL if t_ms < 1000 else TIMEOUT, ss.Verdict.INCONCLUSIVE),
+    (lambda t_ms: MODEL if 200 < t_ms < 300 else TIMEOUT, ss.Verdict.INCONCLUSIVE),
+    (lambda t_ms: TIMEOUT if 200 < t_ms < 300 else MODEL, ss.Verdict.PASS),
+    # After the event nothing is shown that the model could have stopped for.
+    (lambda t_ms: TIMEOUT if t_ms < ALL_CLEAR_MS else MODEL, ss.Verdict.INCONCLUSIVE),
+    # A plan from before the event, and then a fallback.
+    (lambda t_ms: {'received': t_ms + 100, 'began': t_ms + 50} if 0 < t_ms < 2000 else TIMEOUT,
+     ss.Verdict.INCONCLUSIVE)])
+def test_the_model_itself_has_to_drive_on_for_most_of_a_benign_variant(stamps_at, verdict):
+    found = benign(stamps_at)
     assert evaluate(found).verdict is verdict
     assert evaluate(found, subject='system').verdict is ss.Verdict.PASS
+
+
+@for_each(('missing', 'verdict'), [('scan', ss.Verdict.PASS), ('odom', ss.Verdict.INCONCLUSIVE)])
+def test_to_hold_for_want_of_what_a_benign_variant_takes_away_is_the_policys_decision(
+        missing, verdict):
+    """Its contract says what it does while that input is missing: on_missing: hold."""
+    found = benign(lambda t_ms: {'note': f'no {missing}', 'began': 0} if t_ms < 2000 else MODEL,
+                   (SensorFault(topic='scan', fault='frozen', messages=1),))
+    assert evaluate(found).verdict is verdict
