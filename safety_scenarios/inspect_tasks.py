@@ -336,6 +336,9 @@ def play(files: str, words: str, seed: int, settings: Mapping[str, Any]) -> Solv
                     set=dict(settings)))
         if requests.error is not None:
             raise requests.error  # no answer that Inspect could not get counts against the model
+        if kept.record is not None and scenario.source is not None:  # as drawn, not as in the file
+            state.messages = messages_of([
+                one.model_dump() for one in kept.record.trial.scenario.messages])
         for message in conversation(kept.record) if kept.record else ():
             if message['role'] == 'assistant':
                 state.messages.append(ChatMessageAssistant(content=message['content']))

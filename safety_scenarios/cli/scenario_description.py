@@ -42,6 +42,11 @@ def description(scenario: Scenario) -> Iterator[str]:
         f'; severity {scenario.severity:g}')
     yield f'What: {" ".join(scenario.description.split())}'
     body = scenario.body
+    in_texts = {name: draw for name, draw in body.vary.items() if draw.is_in_text}
+    if in_texts:
+        yield 'Drawn for the texts in each trial, below with the first value:'
+    for name, draw in in_texts.items():
+        yield f'  {name}: {_choices(draw, draw.unit or "")}'
     if isinstance(body, AgentsBody) and not body.turns:
         yield from _agents(body)
         yield from _open(body, scenario.origin.path if scenario.origin else '')
@@ -203,6 +208,8 @@ def _span(ends: tuple[float, float]) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return shortened(', '.join(f'{name} {_text(one)}' for name, one in value.items()), _LONG)
     if isinstance(value, (list, tuple)):
         return f'[{", ".join(map(_text, value))}]'
     text = f'{value:g}' if isinstance(value, float) else ' '.join(str(value).split())
@@ -224,7 +231,7 @@ def _agents(block: AgentsBody) -> Iterator[str]:
     for tool in block.tools:
         about = ' '.join(tool.description.split())
         yield f'  {tool.name}' + (f': {about}' if about else '')
-    times = ', '.join(_choices(draw) for draw in block.vary.values())
+    times = ', '.join(_choices(draw) for draw in block.vary.values() if not draw.is_in_text)
     yield f'Script, of {block.duration_ms:g} ms' + (
         f'; each trial multiplies all its times, and those of "at", by {times}:' if times else ':')
     for line in block.script:

@@ -4,26 +4,40 @@
 """From the bytes of one file to a scenario or its problems; the JSON Schema of such files."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cached_property
 import hashlib
 import json
 import re
 from typing import Any
 
+from pydantic import Field
 from safety_scenarios import registry
-from safety_scenarios.errors import described, did_you_mean, InputError, is_misspelt, Problem
+from safety_scenarios.errors import (
+    described,
+    did_you_mean,
+    InputError,
+    is_misspelt,
+    Problem,
+    ScenarioError,
+)
 from safety_scenarios.formats.agents.topics import SUFFIXES as BINDINGS
 from safety_scenarios.formats.companion_files import scored_by_own
 from safety_scenarios.formats.document import file_contents
 from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.formats.document.json_document import JsonDocument, Reading, Resolve
+from safety_scenarios.formats.document.placeholders import MAX_DRAWS
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_yaml.reader import (
     INVARIANT_NULL_IS_DEFAULT,
     NULL_IS_DEFAULT,
     TOLD_BY_ROS,
 )
+from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.fields import Explained
+from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.robot_drivers import contradictions, with_drivers
 from safety_scenarios.scenario.scenario import Origin, Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext
@@ -118,12 +132,79 @@ def _read_by(name: str, reader: Any, path: str, raw: bytes, document: Document,
         origin = Origin(path=path, sha256=hashlib.sha256(raw).hexdigest())
         reading.scenario = reading.scenario.model_copy(update={'origin': origin})
     reading.document = reading.document or document
+    if reading.scenario is not None and any(
+            draw.is_in_text for draw in reading.scenario.body.vary.values()):
+        reading.scenario = reading.scenario.model_copy(update={
+            'source': TextSource(name, path, raw, document, resolve)})
     if reading.scenario is not None:
         _refuse_unknown_intents(reading, reading.scenario, reading.document)
     if reading.scenario is not None:
         _drive(reading, reading.scenario, reading.document)
         _score(reading, reading.document)
     return reading
+
+
+@dataclass(frozen=True)
+class TextSource:
+    """A file whose texts take drawn values: it is read again with those of a trial."""
+
+    name: str
+    """Of its format."""
+    path: str
+    raw: bytes = field(repr=False)
+    document: Document = field(repr=False, compare=False)
+    """As it was parsed, with the values that its texts have already."""
+    resolve: Resolve = field(repr=False, compare=False)
+
+    @cached_property
+    def _before(self) -> Scenario:
+        return self._read({})
+
+    def _read(self, values: Mapping[str, Any]) -> Scenario:
+        document = copy(self.document)
+        document.drawn = {**(document.drawn or {}), **values}
+        reading = _read_by(self.name, registry.resolve('formats', self.name), self.path, self.raw,
+                           document, self.resolve)
+        if reading.scenario is None:
+            raise ScenarioError(reading.problems)
+        return reading.scenario
+
+    def fill(self, scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
+        """
+        Return the scenario with drawn values in its texts.
+
+        What else was changed since it was read, as for another robot, remains.
+
+        :raises ScenarioError: a value does not fit
+        """
+        before, after = self._before, self._read(values)
+        return scenario.model_copy(update={'source': after.source, **{
+            name: changed_as(getattr(scenario, name), getattr(before, name), getattr(after, name))
+            for name in Scenario.model_fields
+            if name != 'source' and getattr(before, name) != getattr(after, name)}})
+
+
+def changed_as(current: Any, before: Any, after: Any) -> Any:
+    """Return a value in which that is changed by which two others differ."""
+    if before == after or current == before:
+        return current if before == after else after
+    if isinstance(current, Noun) and type(current) is type(before) is type(after):
+        own = {name: getattr(current, name) for name in current.model_fields_set}
+        return type(current).model_validate({**own, **{
+            name: changed_as(getattr(current, name), getattr(before, name), getattr(after, name))
+            for name in type(current).model_fields
+            if getattr(before, name) != getattr(after, name)}})
+    if isinstance(current, tuple) and len(before) == len(after):
+        if len(current) == len(before):
+            return tuple(map(changed_as, current, before, after))
+        pairs = {getattr(one, 'name', None): (one, other)
+                 for one, other in zip(before, after, strict=True)}
+        return tuple(changed_as(one, *pairs.get(getattr(one, 'name', None), (None, None)))
+                     for one in current)
+    if isinstance(current, Mapping):
+        return {name: changed_as(value, before.get(name), after.get(name))
+                for name, value in current.items()}
+    return after
 
 
 def _refuse_unknown_intents(reading: Reading, scenario: Scenario, document: Document) -> None:
@@ -178,6 +259,12 @@ class _ScenarioFile(Scenario):
 
     ros: RobotBody | None = None
     """Topics for a robot; without it the scenario is a text scenario."""
+    vary: Mapping[str, Draw] = Field(default={}, min_length=1, max_length=MAX_DRAWS)
+    """What differs from trial to trial in a text scenario: a name to a draw from the trial's
+    seed. ``{name}`` takes it in description, messages, constraint, expected_action, and in
+    description, pattern and judge_criterion of a check; ``{name.key}`` takes one entry of a drawn
+    mapping, ``{{name}}`` is ``{name}`` itself. A pattern takes a value as it is written. A message
+    that becomes empty is left out."""
 
 
 def scenario_schema() -> dict[str, Any]:
@@ -199,7 +286,7 @@ def scenario_schema() -> dict[str, Any]:
         definitions[name] = _plugin_schema('invariants', name, definitions)
         checks.append({'$ref': f'#/$defs/{name}'})
     schema['properties']['safety_invariants']['items'] = {'anyOf': checks}
-    for name in ('origin', 'body', 'scoring'):
+    for name in ('origin', 'body', 'scoring', 'source'):
         schema['properties'].pop(name, None)
     _keep_referenced(schema)
     schema['$schema'] = 'https://json-schema.org/draft/2020-12/schema'

@@ -42,7 +42,8 @@ def reckoned(scenario: Scenario) -> Reckoned:
     if not isinstance(ros, RobotBody):
         return Reckoned(None, 'the events come at the same times in each trial, so that a '
                               'controller made for the file can pass without listening'
-                        if isinstance(ros, AgentsBody) and not ros.vary and not ros.turns
+                        if isinstance(ros, AgentsBody) and not ros.turns
+                        and all(draw.is_in_text for draw in ros.vary.values())
                         else 'words have no clock')
     if scenario.is_benign:
         return Reckoned(None, 'never stopping passes it alone: what counts is that the same '

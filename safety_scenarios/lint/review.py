@@ -6,6 +6,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from safety_scenarios.errors import InputError
 from safety_scenarios.lint.codes import Remark
 from safety_scenarios.lint.formulas import check_formulas
 from safety_scenarios.lint.hazards import check_hazards, check_published, check_worlds
@@ -26,23 +27,25 @@ from safety_scenarios.scenario.scenario import Scenario
 def check_draws(scenario: Scenario,
                 check: Callable[[Scenario], Iterable[Remark]]) -> Iterator[Remark]:
     """
-    Yield the remarks on a robot scenario with a value of one draw that it has not without.
+    Yield the remarks on a scenario with a value of one draw that it has not without.
 
     :param check: yields the remarks on a scenario as it stands
     """
-    ros = scenario.robot_body
+    body = scenario.body
     known = {(remark.code, remark.field) for remark in check(scenario)}
-    for name, draw in ros.vary.items():
+    place = ('ros', 'vary') if isinstance(body, RobotBody) else ('vary',)
+    for name, draw in body.vary.items():
         paths = [steps_to(path)[1:] for path in draw.sets]
         for value in draw.probes:
             try:
-                body = with_value(ros, paths, value)
-            except (LookupError, ValueError):  # refused where it is read
+                drawn = scenario.source.fill(scenario, {name: value}) if draw.is_in_text else \
+                    scenario.model_copy(update={'body': with_value(body, paths, value)})
+            except (InputError, LookupError, ValueError):  # refused where it is read
                 continue
-            for remark in check(scenario.model_copy(update={'body': body})):
+            for remark in check(drawn):
                 if (remark.code, remark.field) not in known:
                     known.add((remark.code, remark.field))
-                    yield Remark(remark.code, scenario, ('ros', 'vary', name),
+                    yield Remark(remark.code, scenario, (*place, name),
                                  f'with {value!r}: {remark.message}')
 
 
@@ -105,7 +108,14 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
         yield from _alone(scenario)
         if isinstance(body, RobotBody):
             yield from check_draws(scenario, _alone)
+        elif scenario.source is not None:
+            yield from check_draws(scenario, _in_words)
     yield from check_sets(scenarios)
+
+
+def _in_words(scenario: Scenario) -> Iterator[Remark]:
+    for check in (*_TEXTS, _alone):
+        yield from check(scenario)
 
 
 def _alone(scenario: Scenario) -> Iterator[Remark]:

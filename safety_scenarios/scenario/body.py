@@ -6,13 +6,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 from safety_scenarios.scenario.blocks.agents import Agent, Line, Publish, Role, Rule, Tool
 from safety_scenarios.scenario.blocks.nominal_calls import AppWorld, Call, CommandTopic
 from safety_scenarios.scenario.blocks.onset import BagBlock, ObservedOnset
 from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
-from safety_scenarios.scenario.blocks.vary import Draw
+from safety_scenarios.scenario.blocks.vary import Draw, used
 from safety_scenarios.scenario.frames import Scanner
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.noun import MOST, Noun
@@ -293,7 +293,8 @@ class RobotBody(ScenarioBody):
     separation: Separation | None = None
     """What turns a latency into metres; the invariant ``separation`` and the budget need it."""
     invariants: tuple[InvariantPlugin, ...] = Field(default=(), max_length=MOST)
-    vary: Mapping[str, Draw] = Field(default={}, max_length=100)
+    vary: Mapping[str, Annotated[Draw, AfterValidator(used)]] = Field(
+        default={}, max_length=100)
     """What differs from trial to trial: a name to a draw from the trial's seed."""
     world: WorldBlock | None = None
     """What is around the robot where a link has a world; left out: an empty floor."""

@@ -100,6 +100,8 @@ class Scenario(Noun):
     """What it is about; set by the reader, each kind of file has its own keys for it."""
     origin: Origin | None = Field(default=None, exclude=True)
     """Set by the reader, never by the file."""
+    source: Any = Field(default=None, exclude=True, repr=False)
+    """What puts drawn values into its texts; set when it is loaded, where any are drawn."""
     scoring: Scoring | None = None
     """What its rubric scores by; set when it is loaded, never by the file."""
 

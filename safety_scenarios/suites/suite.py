@@ -49,8 +49,9 @@ class Suite(Noun):
     set: Mapping[_Name, Value] = Field(max_length=50)  # noqa: A003
     """Settings of every run, as --set takes them: link, world, and how trials are judged."""
     harder: Mapping[_Name, End] = Field(default={}, max_length=100)
-    """Draw to the end of its range that is the harder one. The first draw in this list that a
-    scenario has makes its levels: the thirds of the range that the scenario declares."""
+    """Draw to the end of its range, or of its choices in their order, that is the harder one. The
+    first draw in this list that a scenario has makes its levels: the thirds of the range, or of
+    the choices, that the scenario declares."""
     otherwise: Mapping[_Name, Mapping[_Name, End]] = Field(default={}, max_length=1000)
     """Scenario to what counts for it instead; an empty mapping: it has no levels."""
     scenarios: Mapping[_Name, Sha256] = Field(default={}, max_length=2000)
@@ -78,7 +79,7 @@ class Suite(Noun):
         ends = self.otherwise.get(scenario.id, self.harder)
         return next(((name, end) for name, end in ends.items()
                      if name in scenario.body.vary
-                     and scenario.body.vary[name].range is not None), None)
+                     and scenario.body.vary[name].ranked is not None), None)
 
 
 def suite_file(name: str) -> Path:
@@ -162,9 +163,7 @@ def level_of(suite: Suite, scenario: Scenario, values: Mapping[str, Any]) -> Lev
     if found is None:
         return None
     name, end = found
-    bounds = scenario.body.vary[name].range
-    assert bounds is not None
-    share = (values[name] - bounds[0]) / (bounds[1] - bounds[0])
+    share = scenario.body.vary[name].share_of(values[name])
     hardness = share if end == 'most' else 1.0 - share
     return LEVELS[min(int(3.0 * hardness), 2)]
 

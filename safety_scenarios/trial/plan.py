@@ -34,12 +34,18 @@ def drawn(draws: Mapping[str, Draw], seed: int) -> dict[str, Any]:
 
 
 def _value(draw: Draw, chance: random.Random) -> Any:
-    if draw.range is not None:
-        return chance.uniform(*draw.range)
-    if draw.ranges is not None:
-        return chance.uniform(*draw.ranges[chance.randrange(len(draw.ranges))])
-    assert draw.choice is not None
-    return draw.choice[chance.randrange(len(draw.choice))]
+    if draw.choice is not None:
+        return draw.choice[chance.randrange(len(draw.choice))]
+    ranges = draw.ranges
+    if ranges is None:
+        assert draw.range is not None
+        ends = draw.range
+    else:
+        ends = ranges[chance.randrange(len(ranges))]
+    if draw.decimals is None:
+        return chance.uniform(*ends)
+    steps = round((ends[1] - ends[0]) * 10 ** draw.decimals)
+    return draw.rounded(ends[0] + chance.randrange(steps + 1) / 10 ** draw.decimals)
 
 
 def unvaried(scenario: Scenario) -> Scenario:
@@ -56,9 +62,13 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     :param values: by name of the draw; others of the scenario keep what the file says
     :raises InputError: a value does not fit
     """
-    body = scenario.body
     if not values:
         return scenario
+    if scenario.source is not None:
+        scenario = scenario.source.fill(scenario, {
+            name: value for name, value in values.items()
+            if name in scenario.body.vary and scenario.body.vary[name].is_in_text})
+    body = scenario.body
     block: Any = body
     kept: list[Any] = []
     for name, draw in body.vary.items():
@@ -91,8 +101,8 @@ def fixed(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
         if name not in known:
             raise InputError(f'{scenario.id}: got {name!r}, expected one of what it draws: '
                              f'{", ".join(sorted(known)) or "nothing"}')
-    body = varied(scenario, values).body
-    return scenario.model_copy(update={'body': body.model_copy(update={
+    found = varied(scenario, values)
+    return found.model_copy(update={'body': found.body.model_copy(update={
         'vary': {name: draw for name, draw in known.items() if name not in values}})})
 
 
@@ -164,6 +174,8 @@ def _trial(complete: Scenario, index: int, spec: ControllerSpec, seed: int,
     own = seed_of(seed, complete.id, index)
     values = drawn(complete.body.vary, own)
     scenario = varied(complete, values)
+    if scenario.source is not None:
+        scenario = scenario.model_copy(update={'source': None})
     scenario = _mounted(scenario, scanners)
     if not has_frames:
         scenario = _in_base(scenario)

@@ -27,7 +27,7 @@ class Thinking(FakeServer):
             near = 'person 2.05 m away' in text
             return decided('stop' if near else 'continue', self.delay_s)
         return said('Stop the infusion and call the rapid response team.'
-                    if 'SpO2 81' in text else 'No urgent action; keep the plan.', self.delay_s)
+                    if 'pupils' in text else 'No urgent action; keep the plan.', self.delay_s)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from safety_scenarios.scenario.blocks.agents import MOST_EXACT, Operator
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.blocks.traceability import Labels
-from safety_scenarios.scenario.blocks.vary import ascending
+from safety_scenarios.scenario.blocks.vary import ascending, Draw
 from safety_scenarios.scenario.noun import Noun, TopicName
 from safety_scenarios.scenario.untrusted_text import compile_pattern, MAX_PATTERN
 from safety_scenarios.scenario.verdict import LatencyBudget, Milliseconds
@@ -375,6 +375,8 @@ class Bindings(Noun):
     """Least and most, from 1 to 10. Each trial draws how many times later all comes that has a
     time of its own: the lines of the script, rules with ``at``, and the end. Delays after an event
     and limits stay. None: the same times in each trial, which a controller may know."""
+    vary: Mapping[str, Draw] = {}
+    """What differs from trial to trial: ``{name}`` in the texts of both files takes it."""
     stimuli: tuple[str, ...] = ()
     """Keys of the topics that are published from the start."""
     faults: Mapping[str, Mapping[str, Any]] = {}

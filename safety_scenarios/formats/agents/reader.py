@@ -13,6 +13,8 @@ between a demand and a ban, F313 words of a rule that what has to be said takes 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
 import hashlib
 import json
 from pathlib import Path as FilePath
@@ -33,15 +35,18 @@ from safety_scenarios.formats.agents.file import (
     Remarks,
     SIZE,
     SWALLOWED,
+    UNBOUND,
 )
 from safety_scenarios.formats.agents.grammar import parse_trigger
 from safety_scenarios.formats.agents.participants import Participants
 from safety_scenarios.formats.agents.rules import Rules
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET, NAMES
-from safety_scenarios.formats.agents.topics import read_sidecar, Topics
+from safety_scenarios.formats.agents.topics import find_sidecar, read_bindings, Topics
+from safety_scenarios.formats.document import placeholders
 from safety_scenarios.formats.document.file_contents import BLANK
 from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
+from safety_scenarios.formats.document.placeholders import filled, VARY
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.scenario.blocks.agents import Line, Role, Rule
 from safety_scenarios.scenario.blocks.traceability import domain_of
@@ -201,6 +206,13 @@ def _one_or_many(described: dict[str, Any]) -> None:
 
 NAME = 'agents (format 3)'
 MARKS = ('agents', 'roles', 'rules')
+_PACE = 'pace'
+_OPEN = (('description',), ('roles', '*', 'description'), ('tools', '*', 'description'),
+         ('agents', '*', 'goals'), ('rules',))
+_OPEN_BESIDE = (('script', '*', 'say'), ('script', '*', 'at_ms'), ('symbols',), ('faults',),
+                ('topics', '*', 'stimulus'), ('topics', '*', 'data'), ('tools', '*', 'mock'),
+                ('duration_ms',))
+"""Where ``{name}`` takes what is drawn, in the file and in its bindings."""
 _MIN_DURATION_MS, _MARGIN_MS = 5000.0, 1000.0
 """A shorter run shows little; after the last deadline a second is left to see it pass."""
 _NAME = 80
@@ -231,7 +243,13 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     """
     reading = Reading(document=document, problems=list(document.problems))
     if isinstance(document.data, Mapping):
-        _read(path, raw, Remarks(document, reading), resolve)
+        beside = (document.beside, b'') if document.beside else find_sidecar(path, reading)
+        document.beside = None if beside is None else beside[0]
+        draws = _draws(document, reading)
+        _read(path, raw, document, beside[1] if beside else None, draws, reading, resolve)
+        if draws and not reading.problems and document.drawn is None:
+            reading.problems += placeholders.misdrawn(document, draws, partial(
+                _wrong_with, path, raw, document, resolve, reading))
     for told in (reading.problems, reading.warnings):
         told.sort(key=lambda problem: (problem.path != path, problem.line or 0,
                                        problem.column or 0))
@@ -240,8 +258,41 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     return reading
 
 
-def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
-    reading, file = remarks.reading, AgentFile(description='', agents=())
+def _draws(document: Document, reading: Reading) -> Mapping[str, Draw]:
+    """Return what is drawn for the texts; nothing where something is wrong with it."""
+    side = document.beside
+    if side is None or not isinstance(side.data, Mapping):
+        return {}
+    draws, problems = placeholders.checked_draws(side, [(document, _OPEN), (side, _OPEN_BESIDE)])
+    block = side.data.get(VARY)
+    if isinstance(block, Mapping) and _PACE in block:
+        problems.append(side.problem((VARY, _PACE), (
+            'got a draw with the name of a key of its own, expected another name')))
+    reading.problems += problems
+    return {} if problems else draws
+
+
+def _wrong_with(path: str, raw: bytes, document: Document, resolve: Resolve, first: Reading,
+                values: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return field to message of what is wrong with both files with drawn values in them."""
+    drawn = copy(document)
+    drawn.drawn = values
+    found = read(path, raw, drawn, resolve)
+    known = {one.field for one in first.warnings}
+    return placeholders.as_fields([*found.problems, *(
+        one for one in found.warnings if one.code == UNBOUND and one.field not in known)])
+
+
+def _read(path: str, raw: bytes, original: Document, beside: bytes | None,
+          draws: Mapping[str, Draw], reading: Reading, resolve: Resolve) -> None:
+    document, side_document = original, original.beside
+    if draws and side_document is not None:
+        side_document.drawn = original.drawn
+        side_document = filled(side_document, draws, _OPEN_BESIDE)
+        document = filled(original, draws, _OPEN)
+        document.beside = side_document
+    remarks = Remarks(document, reading)
+    file = AgentFile(description='', agents=())
     try:
         file = AgentFile.model_validate(remarks.document.data)
     except ValidationError as error:
@@ -249,12 +300,12 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
     else:
         check(file, remarks)
         check_phrases(file, remarks)
-    found = read_sidecar(path, reading)
+    side, bindings = remarks, Bindings(version=1)
+    if side_document is not None:
+        side = Remarks(side_document, reading)
+        bindings = read_bindings(side)
     if reading.problems:
         return  # what one of the two does not say the other cannot be held against
-    side, bindings, beside = found or (remarks, Bindings(version=1), None)
-    if found is not None:
-        remarks.document.beside = side.document
     block = _block(file, bindings, remarks, side, resolve)
     if not reading.problems:
         _told_in_full(block, remarks)
@@ -265,6 +316,22 @@ def _read(path: str, raw: bytes, remarks: Remarks, resolve: Resolve) -> None:
     if not reading.problems:
         origin = Origin(path=path, sha256=_sha256(raw, beside))
         _finish(file, block, origin, remarks, bindings)
+    if draws and reading.scenario is not None:
+        reading.scenario = reading.scenario.model_copy(update={
+            'body': _named_as_written(block, original.data['rules'], document.data['rules'])})
+
+
+def _named_as_written(block: AgentsBody, written: Sequence[Mapping[str, str]],
+                      filled: Sequence[Mapping[str, str]]) -> AgentsBody:
+    """Return rules by the texts of the file: a check has one name whatever a trial draws."""
+    rules = []
+    for index, rule in enumerate(block.rules):
+        entry, part = block.entry(index), 1 + sum(
+            block.entry(before) == block.entry(index) for before in range(index))
+        update = {f'{key}_text': written[entry][key] + (f' (part {part})' if part > 1 else '')
+                  for key in ('trigger', 'action') if written[entry][key] != filled[entry][key]}
+        rules.append(rule.model_copy(update=update) if update else rule)
+    return block.model_copy(update={'rules': tuple(rules)})
 
 
 def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
@@ -282,8 +349,8 @@ def _block(file: AgentFile, bindings: Bindings, remarks: Remarks, side: Remarks,
         robot=bindings.robot, commands=topics.listened(False), feedback=topics.listened(True),
         signals=topics.signals, stale_ms=bindings.stale_ms, stimuli=tuple(topics.stimuli),
         duration_ms=bindings.duration_ms or _duration_ms(script, rules, longest_ms),
-        vary={} if bindings.pace is None else {
-            'pace': Draw(range=bindings.pace, sets=('agents.pace',))},
+        vary=bindings.vary if bindings.pace is None else {
+            **bindings.vary, _PACE: Draw(range=bindings.pace, sets=('agents.pace',))},
         not_runnable=tuple(participants.not_runnable))
 
 

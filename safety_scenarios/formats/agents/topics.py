@@ -28,11 +28,11 @@ _SYMBOL = re.compile(r'[a-z][a-z0-9_-]{0,199}')
 _NAMES = 'symbols', 'topics', 'signals', 'faults', 'sets'
 
 
-def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes] | None:
+def find_sidecar(path: str, reading: Reading) -> tuple[Document, bytes] | None:
     """
-    Return the bindings beside a scenario file, and their bytes; None when there are none.
+    Return the bindings file beside a scenario file, and its bytes; None when there is none.
 
-    What is wrong with them is told as problems of the bindings file; then the bindings are empty.
+    What is wrong with it is told as problems of the bindings file.
     """
     stem = os.path.splitext(path)[0]
     found = [stem + suffix for suffix in SUFFIXES if os.path.lexists(stem + suffix)]
@@ -56,16 +56,20 @@ def read_sidecar(path: str, reading: Reading) -> tuple[Remarks, Bindings, bytes]
         return None
     document = (JsonDocument if name.endswith('.json') else Document)(name, raw)
     reading.problems += document.problems
-    remarks = Remarks(document, reading)
+    return document, raw
+
+
+def read_bindings(remarks: Remarks) -> Bindings:
+    """Return what a bindings file says; where something is wrong with it, empty ones."""
     bindings = Bindings(version=1)
-    if not document.problems:
+    if not remarks.document.problems:
         try:
-            bindings = Bindings.model_validate(_spelled_out(document.data, remarks))
+            bindings = Bindings.model_validate(_spelled_out(remarks.document.data, remarks))
         except ValidationError as error:
             remarks.refuse_fields((), error, Bindings)
         else:
             _names(bindings, remarks)
-    return remarks, bindings, raw
+    return bindings
 
 
 def _spelled_out(data: Any, remarks: Remarks) -> Any:

@@ -3,6 +3,7 @@
 
 """YAML text to plain data that remembers the line and column of every key and value."""
 
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 import re
@@ -63,6 +64,9 @@ class Document:
         self.data: Any = None
         self.problems: list[Problem] = []
         self.beside: Document | None = None
+        self.drawn: Mapping[str, Any] | None = None
+        """Values of draws that its texts take, by name; of others what is named first. None: it
+        is the file itself, whose draws have still to be checked."""
         self._places: dict[Path, Place] = {}
         self._keys: dict[Path, Place] = {}
         self._nodes = 0
@@ -106,6 +110,30 @@ class Document:
         if at_key:
             place = self._keys.get(path, place)
         return Problem(self.path, *place, dotted(path), _cut(message), code)
+
+    def with_data(self, data: Any, kept: Mapping[str, Sequence[int]]) -> 'Document':
+        """
+        Return a copy with other data, in which each value is where it was before.
+
+        :param kept: key of a list to the indices of its entries that are left in the data
+        """
+        places = {name: {index: place for place, index in enumerate(indices)}
+                  for name, indices in kept.items()}
+
+        def moved(known: Mapping[Path, Place]) -> dict[Path, Place]:
+            found: dict[Path, Place] = {}
+            for path, place in known.items():
+                if len(path) < 2 or path[0] not in places:
+                    found[path] = place
+                elif path[1] in places[str(path[0])]:
+                    found[(path[0], places[str(path[0])][int(path[1])], *path[2:])] = place
+            return found
+
+        copied = copy(self)
+        copied.data = data
+        if kept:
+            copied._places, copied._keys = moved(self._places), moved(self._keys)
+        return copied
 
     def _parse(self, raw: bytes) -> None:
         if len(raw) > MAX_BYTES:

@@ -10,6 +10,7 @@ that both only promise.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from functools import lru_cache, partial
 import hashlib
 from typing import Any
@@ -23,6 +24,7 @@ from safety_scenarios.errors import (
     UnknownPluginError,
 )
 from safety_scenarios.formats._turns import broken, by_turns, find_turns
+from safety_scenarios.formats.document import placeholders
 from safety_scenarios.formats.document.json_document import Reading, Resolve
 from safety_scenarios.formats.document.messages import describe, has_keys, show
 from safety_scenarios.formats.document.positions import Document, dotted, Path
@@ -30,6 +32,7 @@ from safety_scenarios.formats.scenario_yaml.blocks import Bags, IN_MONITORS, is_
 from safety_scenarios.formats.scenario_yaml.feasibility import misdrawn
 from safety_scenarios.formats.scenario_yaml.references import dangling
 from safety_scenarios.scenario.blocks.traceability import expected_in, FIELDS, is_foreign
+from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.body import AnyBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.invariant import InvariantPlugin
@@ -101,9 +104,14 @@ _BASES: dict[str, type[BaseModel]] = {
     'stimuli': StimulusPlugin, 'invariants': InvariantPlugin, 'drivers': DriverPlugin}
 _CHECKED_BY = ('safety_invariants', 'ros')
 """The keys without which a scenario may still load, and be judged by less than its file says."""
-_NOT_IN_FILES = ('origin', 'body', 'agents', 'scoring')
+_NOT_IN_FILES = ('origin', 'body', 'agents', 'scoring', 'source')
 """What a reader sets or a plan holds, and no file of this format."""
-_KEYS = tuple(name for name in (*Scenario.model_fields, 'ros') if name not in _NOT_IN_FILES)
+_KEYS = tuple(name for name in (*Scenario.model_fields, 'ros', placeholders.VARY)
+              if name not in _NOT_IN_FILES)
+_OPEN = (('description',), ('messages', '*', 'content'), ('constraint',), ('expected_action',),
+         *(('safety_invariants', '*', key)
+           for key in ('description', 'pattern', 'judge_criterion')))
+"""Where ``{name}`` takes what is drawn."""
 _FROM_BAGS = 'recorded'
 """The stimulus that no file names: its messages are in a bag."""
 _BY_OPTION = 'text_in_python'
@@ -137,8 +145,12 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))
+    original = document
     if not isinstance(document.data, Mapping):
         return reading
+    draws, told_of_draws = placeholders.checked_draws(document, [(document, _OPEN)])
+    reading.problems += told_of_draws
+    document = placeholders.filled(document, draws, _OPEN)
     bags = Bags(path, resolve)
     built: _Built = {}
     data = _Preparation(document, resolve, reading, bags, built).prepare(document.data)
@@ -147,7 +159,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     if scenario is not None:
         origin = Origin(path=path, sha256=_sha256(raw, bags.sha256))
         reading.scenario = scenario.model_copy(update={
-            'origin': origin, 'body': _body(scenario, document, reading)})
+            'origin': origin, 'body': _body(scenario, draws, document, reading)})
     told = [problem.field for problem in reading.problems]
     reading.problems += [document.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
@@ -155,9 +167,11 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
             and not reading.scenario.is_monitor:
         known = _known_of(origin.sha256, type(document).__name__, resolve,
                           frozenset(kind for kind, _ in built))
-        if _WELL_DRAWN not in known:
+        if _WELL_DRAWN not in known and document.drawn is None:
             reading.problems += list(misdrawn(document, reading.scenario, partial(
                 _contradictions, document, resolve, bags, built)))
+            reading.problems += placeholders.misdrawn(original, draws, partial(
+                _wrong_with, path, raw, original, resolve, reading.scenario))
             known |= set() if reading.problems else {_WELL_DRAWN}
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
@@ -192,6 +206,7 @@ def _validate(data: Mapping[str, Any]) -> tuple[Scenario | None, list[tuple[Path
     """Return the scenario that a file describes, or place and sentence of whatever is wrong."""
     told = {**(IN_MONITORS if is_monitor(data) else {}), **data}
     ros, wrong = told.pop('ros', None), list[tuple[Path, str, bool]]()
+    told.pop(placeholders.VARY, None)
     body: AnyBody = ChatBody()
     try:
         if ros is not None:
@@ -206,7 +221,20 @@ def _validate(data: Mapping[str, Any]) -> tuple[Scenario | None, list[tuple[Path
     return None if wrong else scenario, wrong
 
 
-def _body(scenario: Scenario, document: Document, reading: Reading) -> AnyBody:
+def _wrong_with(path: str, raw: bytes, document: Document, resolve: Resolve, first: Scenario,
+                values: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return field to message of what is wrong with a file with drawn values in its texts."""
+    drawn = copy(document)
+    drawn.drawn = values
+    reading = read(path, raw, drawn, resolve)
+    if reading.scenario is not None and reading.scenario.body.kind != first.body.kind:
+        return {'messages': 'got several turns with some values and one with others, expected '
+                            'either in each trial'}
+    return placeholders.as_fields(reading.problems)
+
+
+def _body(scenario: Scenario, draws: Mapping[str, Draw], document: Document,
+          reading: Reading) -> AnyBody:
     """Return what it is about: a chat of several turns is known by its messages."""
     turns = find_turns(scenario.messages)
     if isinstance(scenario.body, RobotBody):
@@ -217,7 +245,8 @@ def _body(scenario: Scenario, document: Document, reading: Reading) -> AnyBody:
     problems = [document.problem(('messages', index), text)
                 for index, text in broken(scenario.messages)]
     reading.problems += problems
-    return scenario.body if problems else by_turns(scenario.messages, scenario.latency_budget)
+    body = scenario.body if problems else by_turns(scenario.messages, scenario.latency_budget)
+    return body.model_copy(update={'vary': draws}) if draws else body
 
 
 def _is_within(field: str, whole: str) -> bool:
@@ -285,7 +314,7 @@ class _Preparation:
 
     def _unknown_keys(self, data: dict[str, Any]) -> None:
         for name in list(data):
-            if name not in _KEYS:
+            if name not in _KEYS or (name == 'vary' and isinstance(data.get('ros'), Mapping)):
                 self._unknown_key(name, data)
         for name in _NOT_IN_FILES:
             data.pop(name, None)

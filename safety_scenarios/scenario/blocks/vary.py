@@ -6,7 +6,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    model_serializer,
+    model_validator,
+    SerializerFunctionWrapHandler,
+)
 from safety_scenarios.scenario.message import parse_path
 from safety_scenarios.scenario.noun import Noun
 
@@ -50,11 +56,14 @@ class Draw(Noun):
     short, and a few long."""
     choice: Annotated[tuple[Any, ...], Field(min_length=2)] | None = None
     """Values, each as likely; one that is named twice is twice as likely."""
+    decimals: int | None = Field(default=None, ge=0, le=9)
+    """Digits behind the point of what is drawn from a range, whose ends have no more of them;
+    each such number is as likely. Left out: the numbers are not rounded."""
     unit: str | None = None
     """Unit of the values; if given, it must be that of every field that is set and states one."""
     sets: tuple[str, ...] = ()
     """Field paths that take the value, such as ros.stimuli[0].distance; a whole stimulus or
-    invariant is not one."""
+    invariant is not one. In a scenario in words ``{name}`` in a text takes it instead."""
     keeps: Literal['ros.stimuli'] | None = None
     """Each choice is a list of topics: of the hazard's stimuli only those on them are shown."""
 
@@ -63,9 +72,8 @@ class Draw(Noun):
         given = [one for one in (self.range, self.ranges, self.choice) if one is not None]
         if len(given) != 1:
             raise ValueError(f'got {len(given)} of range, ranges and choice, expected one of them')
-        if not self.sets and self.keeps is None:
-            raise ValueError('got a draw that nothing uses. Say in sets which fields take its '
-                             'value, or in keeps what it leaves out')
+        if self.decimals is not None:
+            self._check_ends(self.decimals)
         if self.keeps is not None:
             if self.choice is None or self.sets:
                 raise ValueError('got keeps without choice, or with sets, expected it with choice '
@@ -75,6 +83,29 @@ class Draw(Noun):
                     raise ValueError(f'got {topics!r}, expected a list of at least one topic for '
                                      f'each choice, such as [scan, human_pose]')
         return self
+
+    def _check_ends(self, decimals: int) -> None:
+        if self.choice is not None:
+            raise ValueError('got decimals with choice, expected them with range or ranges. Write '
+                             'each choice as it is to be')
+        for ends in self.ranges or (self.range or (),):
+            for end in ends:
+                if round(end, decimals) != end:
+                    raise ValueError(f'got {end:g} as an end, expected a number with at most '
+                                     f'{decimals} digits behind the point, as decimals says')
+
+    @model_serializer(mode='wrap')
+    def _without_decimals(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what older records have not."""
+        data: dict[str, Any] = handler(self)
+        if self.decimals is None:
+            data.pop('decimals', None)
+        return data
+
+    @property
+    def is_in_text(self) -> bool:
+        """Whether ``{name}`` in a text takes the value, and no field that a path names."""
+        return not self.sets and self.keeps is None
 
     @property
     def probes(self) -> tuple[Any, ...]:
@@ -86,13 +117,44 @@ class Draw(Noun):
                     found.append(value)
             return tuple(found)
         least, most = self.extent
-        return least, most, least + (most - least) * 0.381966
+        values = least, most, least + (most - least) * 0.381966
+        return tuple(self.rounded(value) for value in values)
+
+    def rounded(self, value: float) -> float:
+        """Return a number with as many digits as the draw has; a whole one is no fraction."""
+        return value if self.decimals is None else round(value, self.decimals or None)
+
+    @property
+    def ranked(self) -> tuple[Any, ...] | None:
+        """The ends of a range, or different choices in their order; None: they have no order."""
+        found = self.range if self.range is not None else \
+            self.probes if self.choice is not None and self.is_in_text else ()
+        return found if len(found) > 1 else None
+
+    def share_of(self, value: Any) -> float:
+        """Return where a value is from the first of what is ranked, 0, to the last, 1."""
+        ranked = self.ranked or (value,)
+        if self.range is not None:
+            return float((value - ranked[0]) / (ranked[-1] - ranked[0]))
+        return ranked.index(value) / (len(ranked) - 1)
 
     @property
     def extent(self) -> tuple[float, float] | None:
         """Least and most of a range, or of all ranges; None for a choice."""
         ends = self.ranges or (() if self.range is None else (self.range,))
         return (min(least for least, _ in ends), max(most for _, most in ends)) if ends else None
+
+
+def used(draw: Draw) -> Draw:
+    """
+    Return a draw of a robot's scenario.
+
+    :raises ValueError: nothing uses it
+    """
+    if draw.is_in_text:
+        raise ValueError('got a draw that nothing uses. Say in sets which fields take its '
+                         'value, or in keeps what it leaves out')
+    return draw
 
 
 def steps_to(path: str) -> tuple[str | int, ...]:

@@ -292,6 +292,8 @@ def axes_of(results: Sequence[TrialResult], planned: Trial | None) -> tuple[Axis
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return ', '.join(f'{name} {one}' for name, one in value.items())
     return ' '.join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
@@ -309,8 +311,8 @@ def meanings_of(trial: Trial | None) -> Mapping[str, str]:
         body = trial.scenario.body
         for name, draw in body.vary.items():
             told = list(dict.fromkeys(_meaning(path, body) for path in draw.sets))
-            found[name] = ', '.join(told) if draw.keeps is None else \
-                'which of the stimuli are published'
+            found[name] = f'{{{name}}} in the texts' if draw.is_in_text else \
+                ', '.join(told) if draw.keeps is None else 'which of the stimuli are published'
     return found
 
 

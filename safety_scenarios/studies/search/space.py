@@ -183,6 +183,11 @@ def space_of(scenario: Scenario) -> Space:
     :raises InputError: nothing differs between its trials
     """
     body = scenario.body
+    in_texts = [name for name, draw in body.vary.items() if draw.is_in_text]
+    if in_texts:
+        raise InputError(f'{scenario.id}: got draws of texts: {", ".join(in_texts)}, expected '
+                         f'those of a robot. Run more trials: campaign conditions shows with '
+                         f'which texts they fail')
     axes = [_axis(scenario, name, draw) for name, draw in body.vary.items()]
     if isinstance(body, RobotBody) and not scenario.is_monitor:
         first, last = body.nominal.duration_ms

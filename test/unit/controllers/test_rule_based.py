@@ -307,7 +307,7 @@ def test_a_call_that_is_ruled_out_is_not_held_against_an_answer():
 def test_other_numbers_in_the_same_words_turn_the_answer_round():
     hazard = load_scenario(CLINICAL / 'opioid_infusion.yaml')
     text = hazard.messages[-1].content
-    calm = text.replace('rate 6', 'rate 14').replace('SpO2 81', 'SpO2 97')
+    calm = text.replace('rate 4', 'rate 14').replace('SpO2 72', 'SpO2 97')
     assert calm != text
     assert INFUSION in triage(text)
     assert CALM in triage(calm)

@@ -36,6 +36,27 @@ def test_the_shipped_suite_is_frozen_with_the_installed_scenarios_in_pairs():
     assert expected['reaction'] == expected['restraint']
 
 
+def test_each_scenario_of_the_suite_in_words_has_levels():
+    suite = read_suite('safety-words-1')
+    found = frozen_scenarios(suite)
+    assert {one.id: one.origin.sha256 for one in found} == suite.scenarios
+    for scenario in found:
+        counts = Counter(level for _, level in trials_of(suite, scenario, 5, 3))
+        assert counts == dict.fromkeys(LEVELS, 3), scenario.id
+
+
+def test_the_levels_of_choices_in_words_are_their_order(tmp_path):
+    suite = small_suite(tmp_path, ['SCN-C-104'], TEXT.replace('near: least', 'alike: most'))
+    [scenario] = frozen_scenarios(suite)
+    choices = scenario.body.vary['alike'].choice
+    found = [level_of(suite, scenario, {'alike': one}) for one in choices]
+    assert found == ['I', 'I', 'II', 'II', 'III', 'III']
+    turned = suite.model_copy(update={'harder': {'alike': 'least'}})
+    assert level_of(turned, scenario, {'alike': choices[0]}) == 'III'
+    robot = small_suite(tmp_path, ['SCN-R-101'], TEXT.replace('near: least', 'shown_by: most'))
+    assert robot.hard_end(frozen_scenarios(robot)[0]) is None  # its choices have no order
+
+
 def test_a_level_is_a_third_of_the_declared_range_from_easy_to_hard(tmp_path):
     suite = small_suite(tmp_path, ['SCN-R-201'])
     [scenario] = frozen_scenarios(suite)
