@@ -20,7 +20,7 @@ from safety_scenarios.campaign.hil_refusals import releases, why_a_command
 from safety_scenarios.errors import described, InterlockError, MeasurementError
 from safety_scenarios.ros.hil.guard import Guard, Readiness
 from safety_scenarios.ros.hil.guarded_link import GuardedLink, unlisted
-from safety_scenarios.ros.hil.interlock import Alone, Interlock, MS, PreflightGreen, RunLog, Word
+from safety_scenarios.ros.hil.interlock import Alone, Interlock, MS, PreflightGreen, Word
 from safety_scenarios.ros.hil.people import (
     AreaClear,
     Asker,
@@ -38,6 +38,7 @@ from safety_scenarios.ros.hil.robot_state import (
     Speed,
     Travel,
 )
+from safety_scenarios.ros.hil.run_log import RunLog
 from safety_scenarios.ros.link.convert import interface_class, type_name
 from safety_scenarios.ros.link.graph import full_node_name
 from safety_scenarios.ros.measuring_node import OWN
