@@ -179,9 +179,9 @@ def _copy_views(shards: Sequence[Shard], output: Path, plan: Sequence[PlannedTri
                 lines[str(found['trial_id'])] = line
     with (output / VIEWS).open('xb') as file:
         for trial in plan:
-            if line := lines.get(trial.trial_id):
+            if trial.trial_id in lines:
                 head = about.pop(trial.scenario_id, '')
-                text = ''.join(f'{one}\n' for one in (head, line) if one)
+                text = ''.join(f'{one}\n' for one in (head, lines[trial.trial_id]) if one)
                 file.write(compressed(text.encode()))
 
 
