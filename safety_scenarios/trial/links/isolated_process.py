@@ -38,7 +38,7 @@ from safety_scenarios.trial.links.isolation_protocol import (
     Request,
     unpacked,
 )
-from safety_scenarios.trial.links.thinking import Scheduled, seldom_collected, Thinking
+from safety_scenarios.trial.links.thinking import Scheduled, seldom_collected, Thinking, TOLD_NS
 from safety_scenarios.trial.parameters import controller_facts, named_controller, read_parameters
 
 _NO_LIMIT = 1 << 62
@@ -118,10 +118,11 @@ class ControllerServer:
 
     def _begin(self, content: Any) -> Any:
         """Make the controller anew, for a scenario."""
-        settings, limit_ns = content
+        settings, hang_ns = content
         self._open.close()
         self._observations, self._decisions = ObservationReader(), DecisionWriter()
-        self._thinking = self._open.enter_context(closing(Thinking(limit_ns or _NO_LIMIT)))
+        self._thinking = self._open.enter_context(closing(
+            Thinking(TOLD_NS, hang_ns or _NO_LIMIT)))
         parameters = read_parameters(settings.controller_parameters, parameter_model(self._thing))
         plugin = self._plugin = make_controller(self._thing, settings, parameters)
         period = plugin.period_ns
