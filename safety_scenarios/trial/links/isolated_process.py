@@ -28,6 +28,7 @@ from safety_scenarios.errors import ControllerError, described, InputError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.servers import ModelServer
+from safety_scenarios.scenario.timing import TOLD_NS
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,
     DecisionWriter,
@@ -38,7 +39,7 @@ from safety_scenarios.trial.links.isolation_protocol import (
     Request,
     unpacked,
 )
-from safety_scenarios.trial.links.thinking import Scheduled, seldom_collected, Thinking, TOLD_NS
+from safety_scenarios.trial.links.thinking import Scheduled, seldom_collected, Thinking
 from safety_scenarios.trial.parameters import controller_facts, named_controller, read_parameters
 
 _NO_LIMIT = 1 << 62

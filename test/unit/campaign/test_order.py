@@ -6,6 +6,7 @@
 import json
 from typing import Any
 
+from safety_scenarios.campaign.folder.folder import ended, read_trials
 from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
@@ -108,5 +109,7 @@ def test_shards_together_leave_what_one_machine_leaves(tmp_path):
     for shard in (1, 2):
         run(*PAIR, 'SCN-R-105', output=tmp_path / str(shard), shard=f'{shard}/2', **ids)
     merge([tmp_path / '2', tmp_path / '1'], tmp_path / 'merged')
-    for name in ('trials.jsonl', 'campaign.json'):
-        assert (tmp_path / 'merged' / name).read_text() == (tmp_path / 'whole' / name).read_text()
+    whole, merged = read_trials(tmp_path / 'whole'), read_trials(tmp_path / 'merged')
+    assert [one.trial_id for one in merged] == [one.trial_id for one in whole]
+    assert [row.scenario_id for row in ended(tmp_path / 'merged').scenarios] == [
+        *PAIR, 'SCN-R-105']
