@@ -102,7 +102,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
                                    files=output is not None)
     if summary.interrupted:
         raise KeyboardInterrupt
-    return CampaignResults(summary, tuple(kept.results), kept.folder, tuple(kept.warnings))
+    return CampaignResults(summary, tuple(summary.as_in_files(kept.results)), kept.folder,
+                           tuple(kept.warnings))
 
 
 class _Kept(Observer):

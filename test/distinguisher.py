@@ -5,13 +5,15 @@
 A distinguisher finds what tells a hazard from its benign variant, and is not the hazard.
 
 It sees what a controller can see of many trials of both, rendered from their plans, but for what
-it means. Two views of a trial, because both together are the meaning: what was read before and by
+it means. Views of a trial, because together they are the meaning: what was read before and by
 how much it changed is what is read now.
 
 * *before*: everything that was shown before the event, with what it said, and everything about
   times: nothing has happened yet, so nothing of it may tell what will.
 * *change*: times, topics, rates, and the size and the suddenness of each change, without sign and
   without what was read before it.
+* *exact*: what is exactly 0, the same as before or the same again in each field of a message, how
+  long its texts and lists are.
 
 What is meaning, and not looked at: how near something is, whether it came nearer or went away,
 how many beams show it, what a message says in words or values, and how long a silence or an old
@@ -20,7 +22,7 @@ stamp lasts beyond the first message that is missing or old.
 
 from collections.abc import Iterator, Mapping, Sequence
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy
 from safety_scenarios import registry
@@ -30,9 +32,10 @@ from safety_scenarios.scenario.stimulus import Stamp, StimulusContext, StimulusP
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial
 
-View = Literal['before', 'distance', 'place']
-VIEWS: tuple[View, ...] = ('before', 'distance', 'place')
-"""Before the event; and its change, measured by the distance or by the place of what is shown."""
+View = Literal['before', 'distance', 'place', 'exact']
+VIEWS: tuple[View, ...] = ('before', 'distance', 'place', 'exact')
+"""Before the event; its change, measured by the distance or by the place of what is shown; exact
+values."""
 _SECOND_NS = 1_000_000_000
 _BLANK = StimulusContext('', (), None)
 
@@ -41,19 +44,21 @@ def accuracies(hazard: Scenario, variant: Scenario, draws: int = 400) -> dict[Vi
     """Return the share of held-out trials that a random forest tells apart, five-fold, by view."""
     from sklearn.ensemble import RandomForestClassifier  # seconds, which other tests need not wait
     from sklearn.model_selection import cross_val_score
-    drawn = [*_drawn(hazard, draws), *_drawn(variant, draws)]
+    drawn = [*drawn_trials(hazard, draws), *drawn_trials(variant, draws)]
     topics = sorted({plugin.topic for scenario in (hazard, variant)
                      for plugin in scenario.robot_body.published})
     found = dict[View, float]()
     for view in VIEWS:
-        features = numpy.array([list(_features(trial, topics, view)) for trial in drawn])
+        features = numpy.array([list(_features(trial, topics, view)) for trial in drawn]) \
+            if view != 'exact' else _exact(drawn)
         forest = RandomForestClassifier(n_estimators=60, min_samples_leaf=5, random_state=0)
         found[view] = float(cross_val_score(
             forest, features, numpy.repeat([0, 1], draws), cv=5).mean())
     return found
 
 
-def _drawn(scenario: Scenario, draws: int) -> Sequence[Trial]:
+def drawn_trials(scenario: Scenario, draws: int) -> Sequence[Trial]:
+    """Return trials of a scenario as a campaign draws them."""
     return plan([scenario], controller='distinguisher', trials=draws, seed=1,
                 prompt=registry.resolve('stimuli', 'prompt')())
 
@@ -83,6 +88,50 @@ def _features(trial: Trial, topics: Sequence[str], view: View) -> Iterator[float
             continue
         yield max((_size(before, one, 0, view) for one in harmless), default=-1.0)
         yield from _event(before, hazard.get(topic), view)
+
+
+def _exact(drawn: Sequence[Trial]) -> Any:
+    """Return what is exact in each message: a column for each, a row for a trial."""
+    rows = [exact_values(trial) for trial in drawn]
+    half = len(rows) // 2
+    names = sorted(set[str]().union(*rows[:half]) & set[str]().union(*rows[half:]))
+    return numpy.array([[row.get(name, -1.0) for name in names] for row in rows])
+
+
+def exact_values(trial: Trial) -> dict[str, float]:
+    """Return what is exact in the messages of a trial, by topic, phase and field."""
+    found, before = dict[str, float](), dict[str, Any]()
+    phases = [('nominal', trial.nominal), *(('change', one.stimuli) for one in trial.changes),
+              ('event', trial.hazard)]
+    for phase, plugin in ((phase, plugin) for phase, some in phases for plugin in some):
+        if plugin.interface() is None:  # what a wire does is the hazard itself
+            continue
+        seen = [dict(_fields(shown.message.data)) for at_ns in (0, _SECOND_NS // 2, _SECOND_NS)
+                if (shown := plugin.at(at_ns, at_ns * 20 // _SECOND_NS, _BLANK)) is not None]
+        for field, value in seen[0].items():
+            name = f'{plugin.topic} {phase} {field}'
+            if isinstance(value, str):
+                found[f'{name} has'] = len(value)
+            elif field.endswith(' has'):
+                found[name] = value
+            else:
+                found[f'{name} is 0'] = float(value == 0)
+                found[f'{name} is the same again'] = float(any(
+                    later[field] == value for later in seen[1:]))
+                found[f'{name} is as before'] = float(
+                    before.setdefault(plugin.topic + field, value) == value)
+    return found
+
+
+def _fields(data: Any, name: str = '') -> Iterator[tuple[str, Any]]:
+    """Yield name and value of each field of a message; of a list its length."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from _fields(value, f'{name}.{key}')
+    elif isinstance(data, Sequence) and not isinstance(data, str):
+        yield f'{name} has', float(len(data))
+    else:
+        yield name, data
 
 
 def _event(before: StimulusPlugin | None, shown: StimulusPlugin | None,

@@ -36,6 +36,7 @@ from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.lines import compressed, read_gzip
 from safety_scenarios.trial.summary import CampaignSummary, Preflight
+from safety_scenarios.trial.trial import as_in_files, PlannedTrial
 
 _LOGS = 'logs'
 
@@ -81,7 +82,8 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
             result = shard.evidence.lines[planned.trial_id].result
             out.add(result, _copied(shard.folder, output, planned.trial_id))
             results.append(result)
-        _copy_views(shards, output, [result.trial_id for result in results])
+        _copy_views(shards, output, plan)
+        results = as_in_files(first.settings.scenarios, results)
         for shard in shards:
             _copy_logs(shard.folder, output)
             _copy_repairs(shard.folder, output)
@@ -163,26 +165,23 @@ def _copied(source: Path, target: Path, trial_id: str) -> Mapping[str, str]:
     return {}
 
 
-def _copy_views(shards: Sequence[Shard], output: Path, order: Sequence[str]) -> None:
+def _copy_views(shards: Sequence[Shard], output: Path, plan: Sequence[PlannedTrial]) -> None:
     """Write what is drawn of the trials, in their order, each scenario before its first one."""
-    lines, about = dict[str, tuple[str, str]](), dict[str, str]()
+    lines, about = dict[str, str](), dict[str, str]()
     for shard in shards:
-        scenario_id = ''
         if not (shard.folder / VIEWS).is_file():
             return
         for line in lines_of(read_gzip(shard.folder / VIEWS)[0].decode()):
             found = json.loads(line)
             if 'about' in found:
-                scenario_id = str(found['scenario_id'])
-                about.setdefault(scenario_id, line)
+                about.setdefault(str(found['scenario_id']), line)
             else:
-                lines[str(found['trial_id'])] = scenario_id, line
+                lines[str(found['trial_id'])] = line
     with (output / VIEWS).open('xb') as file:
-        for trial_id in order:
-            scenario_id, line = lines.get(trial_id, ('', ''))
-            head = about.pop(scenario_id, '')
-            text = ''.join(f'{one}\n' for one in (head, line) if one)
-            if text:
+        for trial in plan:
+            if trial.trial_id in lines:
+                head = about.pop(trial.scenario_id, '')
+                text = ''.join(f'{one}\n' for one in (head, lines[trial.trial_id]) if one)
                 file.write(compressed(text.encode()))
 
 

@@ -7,8 +7,10 @@ The plan of a campaign: settings and scenarios with everything worked out, befor
 Whatever runs, judges or writes trials sees the plan, and not the settings that it came from.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+import hashlib
 from importlib.util import find_spec
 from pathlib import Path
 import secrets
@@ -171,6 +173,8 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     assert identified is not None
     trials = _only(plan_trials(settings, chosen, recorded.spec, plugin, suffix), settings.only)
     chosen = tuple(one for one in chosen if any(each.scenario.id == one.id for each in trials))
+    begins_anew = plugin.is_repeatable and not settings.keeps_controller
+    trials = drawn_order(trials, settings.seed, in_blocks=not begins_anew)
     entries = tuple(planned_entries(trials))
     trials = part_of(settings, trials, lambda trial: trial.scenario.id)
     if entries and not trials:
@@ -178,10 +182,28 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                             f'{counted(len(entries), "trial")}. Ask for fewer shards')
     return CampaignPlan(
         TrialSetup(link, plugin, are, judge, settings.judged_by, identified.identity,
-                   plan_sha256(entries), portable(settings),
-                   plugin.is_repeatable and not settings.keeps_controller),
+                   plan_sha256(entries), portable(settings), begins_anew),
         chosen, trials, entries, identified, folder, settings.seed, settings.sequential,
         settings.latency_law, plugin.in_this_process and against.is_in_harness)
+
+
+def drawn_order(trials: Sequence[Trial], seed: int, *, in_blocks: bool) -> tuple[Trial, ...]:
+    """
+    Return trials in the order in which they are run, which follows from the seed alone.
+
+    A controller that counts trials cannot tell by that which scenario comes next. The trials of
+    one scenario keep their order, which a sequential test needs.
+
+    :param in_blocks: all trials of a scenario one after the other, because they share a link
+    """
+    waiting: dict[str, deque[Trial]] = {}
+    for trial in trials:
+        waiting.setdefault(trial.scenario.id, deque()).append(trial)
+
+    def turn(trial: Trial) -> bytes:
+        place = '' if in_blocks else f'/{trial.index}'
+        return hashlib.sha256(f'{seed}/order/{trial.scenario.id}{place}'.encode()).digest()
+    return tuple(waiting[trial.scenario.id].popleft() for trial in sorted(trials, key=turn))
 
 
 def _only(trials: Sequence[Trial], wanted: Collection[str]) -> tuple[Trial, ...]:

@@ -4,7 +4,7 @@
 """
 One campaign from its plan to its summary, and the look at the other end that comes first.
 
-All trials of one scenario are run, then those of the next; no trial can spoil another.
+Trials are run in an order that is drawn from the seed; no trial can spoil another.
 """
 
 from collections.abc import Sequence
@@ -38,6 +38,7 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.run import INTERRUPTED, run_trial
 from safety_scenarios.trial.session import Beginning, Connect, Observer
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow
+from safety_scenarios.trial.trial import as_in_files
 
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect | None = None, *,
@@ -133,12 +134,17 @@ class OpenCampaign:
         open_link = above_floor(session.open_link, self._calibration, setup.judged_by.gate)
         self.open_session = session_over(setup, open_link, path, files, self.campaign.sinks)
 
+    @property
+    def results(self) -> Sequence[TrialResult]:
+        """Return what its trials came to, in the order of the scenarios."""
+        return as_in_files((one.id for one in self._plan.scenarios), self.campaign.results)
+
     def summarised(self) -> CampaignSummary:
         """Return what its trials came to."""
         plan, campaign = self._plan, self.campaign
-        order = list(dict.fromkeys(trial.scenario.id for trial in plan.trials))
+        order = [scenario.id for scenario in plan.scenarios]
         return summarise(
-            campaign.results, controller=plan.controller, link=plan.setup.link.name,
+            self.results, controller=plan.controller, link=plan.setup.link.name,
             seed=plan.seed, planned=len(plan.trials) - campaign.saved,
             interrupted=campaign.interrupted,
             stopped_early=not_fixed(plan.sequential, (

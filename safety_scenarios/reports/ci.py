@@ -94,8 +94,9 @@ class JunitReport(Observer):
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
         """Write the whole file."""
-        self._write(junit_text(JunitSource(self._results, summary, properties=self._properties,
-                                           began=self._began)))
+        self._write(junit_text(JunitSource(
+            summary.as_in_files(self._results), summary, properties=self._properties,
+            began=self._began)))
 
     def stopped(self, why: str) -> None:
         """Write what there is of a campaign that has no end, or none yet."""

@@ -403,7 +403,8 @@ class SlowestReactions:
                    + '.')
         if not self._slowest:
             return
-        latency_ns, result, parts = max(self._slowest.values(), key=lambda one: one[0])
+        latency_ns, result, parts = max(
+            self._slowest.values(), key=lambda one: (one[0], one[1].scenario_id))
         yield (f'Where the time went in {result.scenario_name} (trial {result.index + 1}): '
                f'{parts.sentence(latency_ns)}.')
         odd = sorted({text for _, _, one in self._slowest.values() for text in one.implausible})
@@ -419,7 +420,7 @@ class SlowestReactions:
                       padding=(0, 2, 0, 0))
         for name in ('scenario', 'part', 'ms', 'way'):
             table.add_column(name, justify='right' if name in ('ms', 'way') else 'left')
-        for latency_ns, result, parts in self._slowest.values():
+        for _, (latency_ns, result, parts) in sorted(self._slowest.items()):
             head = escape(result.scenario_name)
             for cells in _rows(parts, latency_ns):
                 table.add_row(head, *cells)

@@ -81,7 +81,9 @@ class Failures:
         check, margin, unit = _cause_of(result)
         cause = self._causes.setdefault(
             (result.verdict, check), Cause(result.verdict, check, result, margin, unit))
-        if margin < cause.margin and (unit == cause.unit or margin == -math.inf):
+        is_worse = margin < cause.margin and (unit == cause.unit or margin == -math.inf)
+        if is_worse or (margin == cause.margin and unit == cause.unit
+                        and _name(result) < _name(cause.worst)):
             cause.worst, cause.margin = result, margin
         cause.trials += 1
         cause.missed += result.is_missed
@@ -97,10 +99,11 @@ class Failures:
         """
         if self._count <= _FEW:
             found = [(result.verdict, _sentence(result), 1) for result in sorted(
-                self._first, key=lambda one: -one.verdict.rank)]
+                self._first, key=lambda one: (-one.verdict.rank, *_name(one)))]
         else:
             found = [(cause.verdict, cause.sentence, cause.trials) for cause in sorted(
-                self._causes.values(), key=lambda one: (-one.verdict.rank, -one.trials))]
+                self._causes.values(),
+                key=lambda one: (-one.verdict.rank, -one.trials, one.check))]
         room = most
         for index, (verdict, sentence, _) in enumerate(found):
             rows = _wrapped(verdict, sentence, width)
@@ -146,6 +149,11 @@ def _sentence(result: TrialResult) -> str:
 
 def _place(result: TrialResult) -> str:
     return f'{result.scenario_name} ({result.scenario_id}, trial {result.index + 1})'
+
+
+def _name(result: TrialResult) -> tuple[str, int]:
+    """Return what tells trials apart: which of equals is shown does not depend on their order."""
+    return result.scenario_id, result.index
 
 
 def _cause_of(result: TrialResult) -> tuple[str, float, str | None]:

@@ -3,7 +3,7 @@
 
 """What a campaign came to, and what was found on the other end before it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import model_serializer, SerializerFunctionWrapHandler
@@ -11,10 +11,11 @@ from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.result import Decided
+from safety_scenarios.scenario.result import Decided, TrialResult
 from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.trial import as_in_files
 
 UNDECLARED = (': the controller under test publishes or calls that too. Motion by it makes a '
               'trial INCONCLUSIVE, unless the scenario declares the topic under commands, or '
@@ -352,6 +353,10 @@ class CampaignSummary(Noun):
     """Rubric to what it made of the answers; left out where nothing was scored."""
     claims: tuple[Claimable, ...] = ()
     """What may be claimed of these trials; left out where nothing may."""
+
+    def as_in_files(self, results: Iterable[TrialResult]) -> Sequence[TrialResult]:
+        """Return results in the order of the scenarios, in which they are shown."""
+        return as_in_files((row.scenario_id for row in self.scenarios), results)
 
     @model_serializer(mode='wrap')
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy
 from pydantic import Field
@@ -19,6 +19,7 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.timing import Measuring
@@ -217,6 +218,20 @@ class PlannedTrial(Noun):
     def unlike(self, found: 'PlannedTrial') -> str:
         """Return what of another entry is not as it was planned; empty when it all is."""
         return ', '.join(_differences(self, found))
+
+
+_Trial = TypeVar('_Trial', PlannedTrial, TrialResult)
+
+
+def as_in_files(scenario_ids: Iterable[str], trials: Iterable[_Trial]) -> list[_Trial]:
+    """
+    Return trials in the order of their scenarios, in which they are shown: they ran in another.
+
+    :param scenario_ids: in the order of the files
+    """
+    places = {name: place for place, name in enumerate(scenario_ids)}
+    return sorted(trials, key=lambda one: (
+        places.get(one.scenario_id, len(places)), one.index))
 
 
 def _differences(planned: PlannedTrial, found: PlannedTrial) -> Iterable[str]:

@@ -40,7 +40,7 @@ from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.journal import SUFFIX, UNFINISHED
 from safety_scenarios.trial.lines import break_in, lines_in
 from safety_scenarios.trial.summary import CampaignSummary
-from safety_scenarios.trial.trial import PlannedTrial
+from safety_scenarios.trial.trial import as_in_files, PlannedTrial
 
 
 def verify(folder: Path) -> Sequence[str]:
@@ -196,7 +196,7 @@ def evidence_of(folder: Path, *, has_ended: bool = True) -> Evidence:
         flaws.append(Flaw(SETTINGS, _NO_PLAN))
     planned = settings.plan or ()
     flaws += _odd_plan(settings, planned)
-    plan = {trial.trial_id: trial for trial in settings.own_plan}
+    plan = {one.trial_id: one for one in as_in_files(settings.scenarios, settings.own_plan)}
     found = _belonging(lines, plan, flaws)
     flaws += _foreign(folder, plan)
     return Evidence(settings, plan, found, tuple(flaws))

@@ -350,7 +350,7 @@ class Settings:
 
     @property
     def own_plan(self) -> tuple[PlannedTrial, ...]:
-        """Return the trials of this folder: those of its shard, if it is one."""
+        """Return the trials of this folder, as they are run: those of its shard, if it is one."""
         return part_of(self.run, self.plan or (), lambda planned: planned.scenario_id)
 
 

@@ -122,7 +122,8 @@ def refuse_changed(folder: Path) -> None:
 
 def _finish(out: RunFolder, evidence: Evidence, by: JudgedBy, done: list[str]) -> None:
     """Write what planned trials without a line come to; their files are complete then."""
-    for trial_id, planned in evidence.plan.items():
+    for planned in evidence.settings.own_plan:
+        trial_id = planned.trial_id
         if trial_id in evidence.lines:
             continue
         journal = out.folder / journal_path(trial_id)

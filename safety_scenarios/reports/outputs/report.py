@@ -164,7 +164,8 @@ class Report(Observer):
             page = folder / PAGE
             with uninterrupted():  # launch sends SIGTERM some time after SIGINT
                 trust = Trust((), _AT_END, _manifest(folder), 'not signed yet')
-                write([source_in(folder, summary, self._results, trust)], page)
+                write([source_in(folder, summary, summary.as_in_files(self._results), trust)],
+                      page)
             if 'console' not in self._context.settings.outputs:  # which names the folder
                 self._context.tell(f'  {page}')
         except MissingDependencyError as error:

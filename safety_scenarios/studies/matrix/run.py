@@ -357,7 +357,7 @@ def run_matrix(plan: MatrixPlan, observers: Observers, *, resumed: bool = False)
                 one.note([text for text in engine.retried if text.partition(':')[0] in ids])
                 summary = one.summarised()
                 one.end(summary)
-                done[arm.name] = ArmDone(plan.folder / arm.name, one.campaign.results, summary,
+                done[arm.name] = ArmDone(plan.folder / arm.name, one.results, summary,
                                          arm.effective.shown)
     with uninterrupted():
         arms = {arm.name: done[arm.name] for arm in plan.arms}

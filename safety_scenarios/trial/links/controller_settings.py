@@ -162,16 +162,17 @@ def controller_settings(controller: ControllerPlan, scenario: Scenario,
     """
     Return what a controller is told: its robot and its interface, never the hazard.
 
-    Only parameters that are a share of the scenario's critical limit depend on its budget.
+    Only parameters that are a share of the scenario's critical limit depend on its budget. How the
+    robot stops is left out: it is what a hazard is judged by, and benign variants need not say it.
 
     :param participant: name of a controller that plays another agent, with no parameter set
     """
-    body, robot = scenario.body, scenario.body.robot
+    body, robot = scenario.body, scenario.body.robot or DEFAULT_ROBOT
     topic = body.commands[0] if body.commands else None
     name = participant or controller.name
     return ControllerSettings(
         controller=name, period_ms=controller.period_ms,
-        robot=robot or DEFAULT_ROBOT,
+        robot=robot.model_copy(update={'stopping': None}),
         command_topic=topic.topic if topic else '',
         command_type=_interface(controller.command_type, body, topic),
         shown_topics=shown_topics(scenario),

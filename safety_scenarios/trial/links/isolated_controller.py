@@ -44,7 +44,7 @@ from safety_scenarios.trial.links.isolation_protocol import (
     Request,
     utterances_read,
 )
-from safety_scenarios.trial.links.thinking import Queue, Scheduled
+from safety_scenarios.trial.links.thinking import hang_after_ns, Queue, Scheduled
 
 _HANG_S = 90
 """Seconds without a reply; the process itself ends a decision after 60."""
@@ -276,7 +276,8 @@ class RemoteController(ControllerPlugin):
         """
         self._process = process
         self._within_s = max(_HANG_S, 2 * (limit_ns or 0) / 1e9 + _MARGIN_S)
-        self._facts = process.beginning('begin', (settings, limit_ns))
+        hang_ns = None if limit_ns is None else hang_after_ns(limit_ns)  # limits tell scenarios
+        self._facts = process.beginning('begin', (settings, hang_ns))
         self.begin(ControllerContext(**{name: getattr(settings, name)
                                         for name in ControllerContext.model_fields}))
 

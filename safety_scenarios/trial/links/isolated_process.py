@@ -28,6 +28,7 @@ from safety_scenarios.errors import ControllerError, described, InputError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.servers import ModelServer
+from safety_scenarios.scenario.timing import TOLD_NS
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,
     DecisionWriter,
@@ -118,10 +119,11 @@ class ControllerServer:
 
     def _begin(self, content: Any) -> Any:
         """Make the controller anew, for a scenario."""
-        settings, limit_ns = content
+        settings, hang_ns = content
         self._open.close()
         self._observations, self._decisions = ObservationReader(), DecisionWriter()
-        self._thinking = self._open.enter_context(closing(Thinking(limit_ns or _NO_LIMIT)))
+        self._thinking = self._open.enter_context(closing(
+            Thinking(TOLD_NS, hang_ns or _NO_LIMIT)))
         parameters = read_parameters(settings.controller_parameters, parameter_model(self._thing))
         plugin = self._plugin = make_controller(self._thing, settings, parameters)
         period = plugin.period_ns

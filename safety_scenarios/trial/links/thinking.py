@@ -248,6 +248,11 @@ def thinking(queued: Callable[[], int], standstill: Standstill | None = None,
     return took_ns
 
 
+def hang_after_ns(limit_ns: int) -> int:
+    """Return after how long a decision hangs; of limits below 30 s that shows nothing."""
+    return max(_HANG_NS, _PATIENT * limit_ns)
+
+
 class Thinking:
     """
     Measures one decision after another, and ends one that would never end.

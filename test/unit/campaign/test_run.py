@@ -230,7 +230,7 @@ def test_by_default_every_planned_trial_is_made(tmp_path):
 def test_the_preflight_of_each_scenario_is_kept(shipped):
     found = shipped('rule_based').summary.preflight
     assert [rows.scenario_id for rows in found] == [
-        trial['scenario_id'] for trial in shipped('rule_based').trials]
+        row.scenario_id for row in shipped('rule_based').summary.scenarios]
     assert all(row.status == 'ok' for rows in found for row in rows.rows)
 
 

@@ -14,6 +14,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.campaign.engines.engine import AGAIN, forget, InOrder, lanes_of
 from safety_scenarios.campaign.engines.processes import portable_error, Processes, Worker
+from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.run import run
@@ -276,7 +277,7 @@ def test_outcomes_wait_for_those_before_them():
 def test_the_files_of_a_trial_that_does_not_count_are_removed(tmp_path):
     [task, *_] = plan(tmp_path).tasks
     name = task.trial.trial_id
-    half = tmp_path / 'traces' / 'SCN-R-101' / f'{name}.events.jsonl.gz.part'
+    half = tmp_path / f'{journal_path(name)}.part'
     half.parent.mkdir(parents=True)
     half.write_text('half')
     forget(replace(task, is_counted=False))

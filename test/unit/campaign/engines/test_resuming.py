@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
-from safety_scenarios.campaign.folder.files import remove_trial
+from safety_scenarios.campaign.folder.files import journal_path, remove_trial
 from safety_scenarios.campaign.folder.folder import read_trials
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.campaign.rejudging.stored_trials import repair
@@ -92,8 +92,8 @@ def test_a_line_behind_a_trial_that_was_interrupted_is_kept(whole, tmp_path):
 def test_a_trial_whose_record_is_damaged_is_an_error_for_ever_and_the_others_go_on(
         whole, tmp_path, lines, damage):
     folder = cut(whole, tmp_path / 'run', lines, are_complete=True)
-    journal = sorted((folder / 'traces' / 'SCN-C-101').glob('*.events.jsonl.gz'))[0]
-    name = journal.name.removesuffix('.events.jsonl.gz')
+    name = json.loads((whole / TRIALS).read_text().splitlines()[4])['trial_id']
+    journal = folder / journal_path(name)
     damage(journal)
     with pytest.raises(TraceError, match=f'cannot be resumed: .*Put {name} back from a copy'):
         go_on(folder)
