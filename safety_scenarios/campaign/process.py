@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 import ctypes
 from itertools import pairwise
+import os
 from pathlib import Path
+import select
 import signal
 import sys
 from tempfile import gettempdir
@@ -60,6 +62,8 @@ def hide_arguments(shown: str) -> bool:
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_PRINTS_TO = frozenset((1, 2))
+"""Files of standard output and standard error."""
 
 
 def interruptible() -> None:
@@ -68,10 +72,27 @@ def interruptible() -> None:
 
     Ctrl-C itself too, which a shell's background job is started to ignore.
     """
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
     for number in _ENDING:
-        signal.signal(number, stop)
+        signal.signal(number, _stop)
+
+
+def _stop(*_: Any) -> None:
+    give_up_blocked_output()
+    raise KeyboardInterrupt
+
+
+def give_up_blocked_output() -> None:
+    """
+    Discard from now on what is printed to a stopped terminal, or to a pipe that is not read.
+
+    Otherwise a signal would not end this process, and the results would not be written.
+    """
+    files = select.poll()
+    for file in _PRINTS_TO:
+        files.register(file, select.POLLOUT)
+    for file in _PRINTS_TO - {ready for ready, _ in files.poll(0)}:
+        with open(os.devnull, 'wb') as nowhere:
+            os.dup2(nowhere.fileno(), file)
 
 
 @contextmanager
@@ -129,5 +150,7 @@ class _Held:
 
     def _hear(self, number: int, frame: Any) -> None:
         self._came.append(number)
+        if self._kept[number] is _stop:
+            give_up_blocked_output()
         if self._is_over or len(self._came) > 1:  # whoever asks twice means now: a write may hang
             self._kept[number](number, frame)

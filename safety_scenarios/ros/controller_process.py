@@ -3,7 +3,7 @@
 
 """A node of ours as a child process: started, watched, ended, cleaned up after."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 import os
 from pathlib import Path
@@ -51,6 +51,8 @@ SIMULATOR_NODE = 'simulator_node'
 _POLL_S = 0.02
 _WAKES_UP_S = 0.1
 """Who does not run at all for so long is held up."""
+_WAITS = 'S'
+"""State of a thread that waits for something, and is neither stopped nor ready to run."""
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
@@ -138,24 +140,6 @@ class ChildProcess:
             f'exited with code {code}'
         return f'{self._name} {how}; {self._last_line()}'
 
-    def runs(self) -> bool:
-        """
-        Return whether it is not held up, or that is unknown; this takes a tenth of a second.
-
-        Its witness wakes up every 5 ms, whatever its other threads do.
-        """
-        before = self._times()
-        time.sleep(_WAKES_UP_S)
-        return not before or self._times() != before
-
-    def _times(self) -> list[bytes]:
-        """Return what the kernel reports of how long each of its threads has run."""
-        found = []
-        for file in Path(f'/proc/{self.pid}/task').glob('*/schedstat'):
-            with suppress(OSError):
-                found.append(file.read_bytes())
-        return found
-
     def end(self) -> None:
         """Ask it to end, and wait for nothing; ``stop`` does that."""
         process = self._process
@@ -201,6 +185,30 @@ class ChildProcess:
             said = os.pread(self._printed.fileno(), _LAST_BYTES, max(0, end - _LAST_BYTES))
         lines = said.decode(errors='replace').strip().splitlines()
         return f'its last words: {last_words(lines)}' if lines else 'it wrote nothing'
+
+
+def held_up(processes: Mapping[int, bool]) -> Sequence[int]:
+    """
+    Return which processes of this host are stopped or get no processor, within 100 ms.
+
+    :param processes: id to whether the process has a witness, which wakes up every 5 ms. Without
+        one all of its threads may be waiting for something
+    """
+    before = {pid: _threads(pid) for pid in processes}
+    time.sleep(_WAKES_UP_S)
+    return [pid for pid, wakes_up in processes.items()
+            if before[pid][0] and before[pid][0] == (now := _threads(pid))[0]
+            and (wakes_up or now[1] != {_WAITS})]
+
+
+def _threads(pid: int) -> tuple[list[bytes], set[str]]:
+    """Return what the kernel reports of how long each thread has run, and in which states."""
+    times, states = list[bytes](), set[str]()
+    for task in Path(f'/proc/{pid}/task').glob('*'):
+        with suppress(OSError):
+            times.append((task / 'schedstat').read_bytes())
+            states.add((task / 'stat').read_text('utf-8', 'replace').rpartition(')')[2].split()[0])
+    return times, states
 
 
 def last_words(lines: Sequence[str]) -> str:

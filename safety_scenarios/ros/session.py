@@ -63,7 +63,7 @@ from safety_scenarios.trial.links.controller_settings import (
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
-"""A simulator of ours that lives may take that long to start on a busy host."""
+"""A process of ours that lives may take that long to start on a busy host."""
 
 
 class OverRos(LinkPlugin):
@@ -286,7 +286,7 @@ class _Opener:
                 'agent': ros_token(block.sut) if block.sut else '',
                 'simulated_robot': to_json(robot) if robot and robot.feedback else ''})).awaited(
                     lambda: bool(self._node.get_publishers_info_by_topic(DECISIONS)),
-                    self._plan.controller.facts.starts_within_s)
+                    max(_AWAKE_S, self._plan.controller.facts.starts_within_s))
         for agent in block.agents:
             if agent.driver == 'model':
                 other = controller_settings(self._plan.controller, scenario, agent.controller)

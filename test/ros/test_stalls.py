@@ -4,6 +4,7 @@
 """Who is stopped and goes on says so, and is not judged by what it could not do meanwhile."""
 
 from contextlib import contextmanager
+import os
 import signal
 import sys
 import threading
@@ -51,3 +52,15 @@ def test_a_controller_that_is_stopped_neither_fails_nor_passes_by_it(tmp_path, d
     stalls = [event for record in records for event in record.of_kind('stall', 'controller')
               if event.text == 'stopped']
     assert any(0.3 < event.truth['lost'] < 0.7 for event in stalls)
+
+
+def test_a_controller_that_a_busy_host_starts_slowly_is_waited_for(tmp_path, monkeypatch):
+    """Beside a load of 20 a first trial was an ERROR: 10 s were too few to start in."""
+    (tmp_path / 'slow.py').write_text(
+        'import sys, time\nfrom safety_scenarios.controllers.rule_based import RuleBased\n'
+        'if "controller_node" in sys.argv[0]:\n    time.sleep(7)\n\n\n'
+        'class Slow(RuleBased):\n    """The reference."""\n', encoding='utf-8')
+    monkeypatch.setenv('PYTHONPATH', f'{tmp_path}:{os.environ.get("PYTHONPATH", "")}')
+    run = campaign(tmp_path / 'run', QUICK, '--controller', 'slow:Slow', '--set',
+                   'connect_timeout_s=5', again=False)
+    assert 'ERROR' not in {trial['verdict'] for trial in run.trials}, run.output

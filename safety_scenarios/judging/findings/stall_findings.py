@@ -69,7 +69,7 @@ def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | 
     if not trial.stalls.known:
         return [*findings, *_took_no_turn(trial, latency)]
     judge = _Judge(trial, gate, unanswered_ns, outcome)
-    return [*map(judge.left_open, findings), *_unseen(trial, latency),
+    return [*map(judge.left_open, findings), *_unseen(trial, latency, gate),
             *_took_no_turn(trial, latency)]
 
 
@@ -211,25 +211,39 @@ def unknown_notes(trial: JudgedTrial, findings: Sequence[Finding]) -> Iterator[N
             'there reported a stall. What was late counts as its own delay'))
 
 
-def _unseen(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
-    """Find a process that stalled for long while the hazard was there, or for any silence."""
+def _unseen(trial: JudgedTrial, latency: Latency | None, gate: LimitName) -> Iterator[Finding]:
+    """
+    Find a process that stalled for long while the hazard was there, or for any silence.
+
+    A stall shortly before the hazard counts where a controller that is too late may have decided
+    to stop in it, because it received no data. That stop would look like a quick reaction. A
+    controller that could not run itself decided nothing in the meantime.
+    """
     onset, clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
     if onset is None or not isinstance(trial.scenario.body, RobotBody):
         return
     onset_ns = onset.stamps.steady_ns
     until_ns = clear.stamps.steady_ns if clear else trial.record.end_ns
     stalled = trial.stalls.within(onset_ns, until_ns)
+    is_inferred = latency is not None and latency.inferred
+    if latency is not None and latency.reaction is not None and not is_inferred:
+        decided_ns = onset_ns + latency.reaction.callback_ns \
+            - trial.scenario.latency_budget.limit_ns(gate)
+        stalled = [*stalled, *(
+            one for one in trial.stalls.within(onset_ns - _BEFORE_NS, onset_ns - 1)
+            if one.process != 'controller' and one.from_ns + _BLIND_NS < decided_ns)]
     longest = max(stalled, key=lambda one: one.real_ns, default=None)
     if longest is None:
         return
-    at_ms = trial.timeline.since_onset_ms(longest.from_ns)
-    is_inferred = latency is not None and latency.inferred
+    is_before = longest.until_ns < onset_ns
     if longest.real_ns >= (_LEAST_NS if is_inferred else _BLIND_NS):
         why = 'so that its silence may be no answer to the hazard' if is_inferred else \
+            'and the controller may have decided to stop then for want of data' if is_before else \
             'and what the controller would have done meanwhile is unknown'
         yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (
-            f'while the hazard was there the process of the {longest.process} could not run for '
-            f'{_told(longest)}, {why}. Lower the load of the host'), at_ms)
+            f'{"shortly before the hazard" if is_before else "while the hazard was there"} the '
+            f'process of the {longest.process} could not run for {_told(longest)}, {why}. Lower '
+            f'the load of the host'), trial.timeline.since_onset_ms(longest.from_ns))
 
 
 def _took_no_turn(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:

@@ -163,7 +163,7 @@ class RosClock:
         self._fault: str | None = None
         self._stall_ns = _STALL_NS
         self._ros_ns = 0
-        self._advanced_ns = 0
+        self._advanced_ns = self._looked_ns = self._looks_since_ns = 0
 
     def now_ns(self) -> int:
         """Return ROS time; 0 before the first /clock."""
@@ -197,7 +197,7 @@ class RosClock:
 
     def check(self, steady_ns: int) -> None:
         """
-        Raise what makes this clock useless.
+        Raise what makes this clock useless; to be called again and again.
 
         :raises ClockError: /clock went back, jumped ahead or stands still
         """
@@ -205,7 +205,11 @@ class RosClock:
             raise MeasurementError(f'the clock thread failed: {self._spin.error!r}')
         if self._fault is not None:
             raise ClockError(self._fault)
-        quiet_ns = steady_ns - self._advanced_ns
+        if self._ros_ns and steady_ns - self._looked_ns > self._stall_ns // 2:
+            # this process could not run, and may not have received what was published
+            self._looks_since_ns = steady_ns
+        self._looked_ns = steady_ns
+        quiet_ns = steady_ns - max(self._advanced_ns, self._looks_since_ns)
         if self.sim_time and quiet_ns > self._stall_ns:
             raise ClockError(f'/clock stands still for {quiet_ns / 1e9:.1f} s at '
                              f'{self._ros_ns / 1e9:.3f} s. Is the simulation paused?')

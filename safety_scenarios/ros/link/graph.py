@@ -80,29 +80,29 @@ class Processes:
         return low in {pid & _PID_BITS for pid in pids} or any(
             session in pids for session in _running(low).values())
 
+    def pids(self, info: Any) -> list[int] | None:
+        """Return which processes of this host it may be of; None: of another host, or unknown."""
+        if self._own is None or not self._tells_process:
+            return None
+        gid = bytes(info.endpoint_gid)
+        return list(_running(_pid(gid))) if gid[HOST] == self._own[HOST] else None
+
     def has_ended(self, info: Any) -> bool:
         """Return whether an endpoint is left of a process of this host that runs no more."""
-        if self._own is None or not self._tells_process:
-            return False
-        gid = bytes(info.endpoint_gid)
-        return gid[HOST] == self._own[HOST] and not _running(_pid(gid))
+        return self.pids(info) == []
 
     def is_running(self, info: Any) -> bool:
         """Return whether an endpoint is known to be of a process that runs on this host."""
-        if self._own is None or not self._tells_process:
-            return False
-        gid = bytes(info.endpoint_gid)
-        return gid[HOST] == self._own[HOST] and bool(_running(_pid(gid)))
+        return bool(self.pids(info))
 
     def place(self, info: Any) -> str:
         """Return node, process and host of an endpoint, as a message names them."""
         name = full_node_name(info)
         if self._own is None or not self._tells_process:
             return name
-        gid = bytes(info.endpoint_gid)
-        if gid[HOST] != self._own[HOST]:
+        found = self.pids(info)
+        if found is None:
             return f'{name} (on another host)'
-        found = list(_running(_pid(gid)))
         if len(found) == 1:
             return f'{name} (process {found[0]} of this host)'
         return f'{name} (on this host' + (')' if found else ', in a process that has ended)')

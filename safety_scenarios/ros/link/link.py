@@ -127,7 +127,8 @@ class RosLink(Link):
                                     robot.untold if robot else {}, overrides, domain)
         self._calls = Calls(node, self._reading, self._inbox.put, connect_timeout_s)
         self._merging = Merging(node, merges, self._endpoints, self._now, self._inbox.put)
-        self._stalls = ProcessReports(node, self._reading, self._inbox.put, children)
+        self._stalls = ProcessReports(node, self._reading, self._inbox.put,
+                                      self._endpoints.commanders.processes)
         self._health_ns = self._wiring_ns = self._looked_ns = 0
         self._settled = self._alarmed = False
         self._unreported: str | None = None

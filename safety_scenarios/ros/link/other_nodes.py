@@ -25,7 +25,7 @@ from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from safety_scenarios.errors import MeasurementError, USER_INFO
-from safety_scenarios.ros.controller_process import ChildProcess
+from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link.graph import full_node_name, Graph, NAMED_S, UNNAMED
 from safety_scenarios.ros.presence import (
     ASK_RELAY,
@@ -36,6 +36,7 @@ from safety_scenarios.ros.presence import (
     SIMULATOR_TELLS,
 )
 from safety_scenarios.scenario.event import Event, OTHER_COMMANDER, STALL_BEGAN
+from safety_scenarios.scenario.timing import STALLS
 from safety_scenarios.trial.identity import NodeFacts
 
 _HEARS = ('the controller under test ({nodes}) subscribes there, where the harness reports what '
@@ -93,12 +94,15 @@ class Commanders:
         self._node, self._graph, self._children = node, graph, children
         self._first: dict[str, set[bytes]] = {}
         self._foreign: set[str] = set()
+        self._publishers: list[Any] = []
+        """Of all topics, when the trial began: one that is stopped for long leaves the graph."""
         self._alone_ns = 0
         self._is_told = False
 
     def begin(self) -> None:
         """Forget who commanded in the trial before."""
         self._first.clear()
+        self._publishers.clear()
         self._alone_ns, self._is_told = time.monotonic_ns(), False
 
     def add(self, topic: str, publishers: Iterable[Any], is_foreign: bool) -> None:
@@ -107,9 +111,26 @@ class Commanders:
 
         :param is_foreign: it is no process of ours
         """
-        self._first[topic] = set(map(self._graph.processes.key, publishers))
+        found = tuple(publishers)
+        self._publishers += found
+        self._first[topic] = set(map(self._graph.processes.key, found))
         if is_foreign:
             self._foreign.add(topic)
+
+    def processes(self) -> Mapping[int, bool]:
+        """
+        Return the processes of this host that commands depend on, and whether each has a witness.
+
+        One that reports its stalls has a witness, which wakes up every 5 ms: such as a relay.
+        """
+        ours = {child.pid: child.node_name == CONTROLLER_NODE for child in self._children}
+        found, places = {pid: True for pid in ours if pid and ours[pid]}, self._graph.processes
+        for infos, wakes_up in ((self._publishers, False), (self._graph.publishers(STALLS), True)):
+            for info in infos:
+                pids = places.pids(info) or ()
+                if len(pids) == 1 and ours.get(pids[0], True):
+                    found[pids[0]] = found.get(pids[0], False) or wakes_up
+        return found
 
     def others(self, mark: Callable[[str], Event]) -> Iterator[Event]:
         """

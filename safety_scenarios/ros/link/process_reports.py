@@ -4,7 +4,7 @@
 """What processes report beside what is judged: stalls, decisions, and if messages reach them."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 import time
 from typing import Any
@@ -13,7 +13,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from safety_scenarios.judging.latency.stalls import EVALUATOR
-from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
+from safety_scenarios.ros.controller_process import held_up
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.link.inbox import Arrival, Inbox, with_info
@@ -82,12 +82,12 @@ class StallListener:
 
     :param reading: reads the clocks
     :param put: takes what arrived, in the thread that received it
-    :param children: the processes that the harness has started
+    :param commanders: returns the processes that commands depend on, as ``held_up`` takes them
     """
 
-    def __init__(self, node: Node, reading: Callable[[], Stamps],
-                 put: Callable[[Arrival], None], children: Sequence[ChildProcess] = ()) -> None:
-        self._children = [child for child in children if child.node_name == CONTROLLER_NODE]
+    def __init__(self, node: Node, reading: Callable[[], Stamps], put: Callable[[Arrival], None],
+                 commanders: Callable[[], Mapping[int, bool]] = dict) -> None:
+        self._commanders = commanders
 
         def take(report: str | Report) -> None:
             stamps = reading()
@@ -113,11 +113,10 @@ class StallListener:
         last_ns = self.commands.last_ns
         yield from self._reports(
             inbox, _LATE_S if is_awaited and self.commands.have_just_ceased(now_ns) else 0.0)
-        for child in self._children:
-            if not child.runs():
-                ended_ns = time.monotonic_ns()
-                self._take(Report.of('controller', Gap(
-                    last_ns, ended_ns, ended_ns - last_ns, 'stopped')))
+        if held_up(self._commanders()):
+            ended_ns = time.monotonic_ns()
+            self._take(Report.of('controller', Gap(
+                last_ns, ended_ns, ended_ns - last_ns, 'stopped')))
         yield from self._reports(inbox, _AFTER_S)
 
     def _reports(self, inbox: Inbox, within_s: float) -> Iterator[Arrival]:
@@ -213,8 +212,9 @@ class ProcessReports(StallListener):
     """Takes the reports of a controller on its decisions too; arguments as of its base."""
 
     def __init__(self, node: Node, reading: Callable[[], Stamps],
-                 put: Callable[[Arrival], None], children: Sequence[ChildProcess] = ()) -> None:
-        super().__init__(node, reading, put, children)
+                 put: Callable[[Arrival], None],
+                 commanders: Callable[[], Mapping[int, bool]] = dict) -> None:
+        super().__init__(node, reading, put, commanders)
 
         def take(said: Any, info: Any) -> None:
             stamps = reading()

@@ -25,6 +25,7 @@ import time
 from typing import Any
 
 from rclpy.context import Context
+from safety_scenarios.campaign.process import give_up_blocked_output
 from safety_scenarios.errors import did_you_mean, SafetyScenariosError, SettingsError
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.domain import abandoned, remove_segments
@@ -281,8 +282,12 @@ def ended_by_signal() -> threading.Event:
     then, because it waits for it, and would wait for itself for ever.
     """
     ended = threading.Event()
+
+    def end(*_: Any) -> None:
+        give_up_blocked_output()
+        _thread.start_new_thread(ended.set, ())
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: _thread.start_new_thread(ended.set, ()))
+        signal.signal(number, end)
     return ended
 
 

@@ -11,6 +11,8 @@ import json
 import os
 from pathlib import Path
 import signal
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import click
@@ -187,6 +189,33 @@ def test_a_signal_that_nobody_hears_is_left_as_it_is():
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize('block', ['nullcontext', 'uninterrupted'])
+@pytest.mark.parametrize('prints', ['stdout', 'stderr'])
+def test_a_terminal_that_is_not_read_does_not_keep_a_campaign_from_ending(block, prints):
+    """Five SIGTERM did not end a campaign whose output was stopped, as Ctrl-S stops it."""
+    program = f"""
+from contextlib import nullcontext
+import sys
+from safety_scenarios.campaign.process import interruptible, uninterrupted
+interruptible()
+try:
+    with {block}():
+        print('x' * 1_000_000, file=sys.{prints}, flush=True)
+except KeyboardInterrupt:
+    print('x' * 1_000_000, file=sys.{prints}, flush=True)
+    sys.exit(3)
+"""
+    with subprocess.Popen([sys.executable, '-c', program],
+                          **{prints: subprocess.PIPE}) as process:
+        output = getattr(process, prints)
+        assert output.read(1) == b'x'  # it has begun, and waits
+        process.terminate()
+        try:
+            assert process.wait(20) == 3
+        finally:
+            process.kill()
 
 
 class ToldToEnd(Observer):

@@ -13,7 +13,6 @@ from typing import Any
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link.clock import SimulatedTime
 from safety_scenarios.ros.link.inbox import Arrival, Inbox
 from safety_scenarios.ros.link.process_reports import CommandTimes, stall_event, StallListener
@@ -116,23 +115,29 @@ def test_commands_have_just_ceased_where_several_are_missing(every_ms, count, qu
     assert times.have_just_ceased(last_ns + quiet_ms * MS) is ceased
 
 
-@pytest.mark.parametrize(('stopped', 'reports'), [(True, ['controller']), (False, [])])
+SLEEPS, WAKES_UP, COMPUTES = (f'import time\nwhile True: {what}' for what in (
+    'time.sleep(60)', 'time.sleep(0.005)', 'pass'))
+
+
+@pytest.mark.parametrize(('does', 'has_witness', 'is_stopped', 'reports'), [
+    (WAKES_UP, True, True, ['controller']), (WAKES_UP, True, False, []),
+    (SLEEPS, True, False, ['controller']), (SLEEPS, False, False, []),
+    (SLEEPS, False, True, ['controller']), (COMPUTES, False, False, [])])
 def test_a_controller_that_still_stands_at_the_end_has_stalled_since_its_last_command(
-        stopped, reports, tmp_path):
+        does, has_witness, is_stopped, reports):
     """Of a stop that lasts for longer than the hazard nothing is reported in time."""
-    child = ChildProcess('a controller', CONTROLLER_NODE, 0, [], tmp_path / 'log')
     inbox, node = Inbox(), SimpleNamespace(
         create_subscription=lambda *_: None, destroy_subscription=lambda _: None)
-    listener = StallListener(node, lambda: Stamps(
-        steady_ns=time.monotonic_ns(), system_ns=time.time_ns(), ros_ns=0), inbox.put, [child])
-    ended_ns = time.monotonic_ns() - 3_000 * MS
-    for index in range(-6, 1):
-        listener.commands.heard(ended_ns + index * 50 * MS)
-    with closing(listener), subprocess.Popen([sys.executable, '-c', (
-            'import time\nwhile True: time.sleep(0.005)')]) as process:
-        child._process = process
+    with subprocess.Popen([sys.executable, '-c', does]) as process, closing(StallListener(
+            node, lambda: Stamps(steady_ns=time.monotonic_ns(), system_ns=time.time_ns(),
+                                 ros_ns=0),
+            inbox.put, lambda: {process.pid: has_witness})) as listener:
+        ended_ns = time.monotonic_ns() - 3_000 * MS
+        for index in range(-6, 1):
+            listener.commands.heard(ended_ns + index * 50 * MS)
         try:
-            process.send_signal(signal.SIGSTOP if stopped else signal.SIGCONT)
+            time.sleep(0.5)  # it has begun
+            process.send_signal(signal.SIGSTOP if is_stopped else signal.SIGCONT)
             time.sleep(0.2)
             found = [stall_event(one, one_host=True) for one in listener.await_late(inbox)]
         finally:

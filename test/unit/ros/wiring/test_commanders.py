@@ -6,10 +6,14 @@
 from types import SimpleNamespace
 
 import pytest
+from safety_scenarios.ros.controller_process import CONTROLLER_NODE
 from safety_scenarios.ros.link.other_nodes import Commanders
 from safety_scenarios.scenario.event import Event, OTHER_COMMANDER, STALL_BEGAN, Stamps
+from safety_scenarios.scenario.timing import STALLS
 
 CONTROLLER, STRANGER, RESPAWNED = b'controller', b'stranger', b'respawned'
+AFAR, EITHER, SIMULATOR = b'on another host', b'with half an id of two', b'simulator'
+PIDS = {CONTROLLER: [7], STRANGER: [8], AFAR: None, EITHER: [9, 65545], SIMULATOR: [6]}
 
 
 class Graph:
@@ -31,6 +35,10 @@ class Graph:
     @staticmethod
     def is_of(info, pids):
         return None if not pids else info.process == RESPAWNED
+
+    @staticmethod
+    def pids(info):
+        return PIDS[info.process]
 
     @staticmethod
     def place(info):
@@ -97,3 +105,20 @@ def test_each_trial_begins_with_who_is_there():
     assert not [*found.others(mark)], 'no topic of this trial'
     found.add('cmd_vel', graph.publishers('cmd_vel'), True)
     assert not [*found.others(mark)]
+
+
+def of(process):
+    return SimpleNamespace(process=process)
+
+
+def test_processes_of_this_host_that_command_or_report_stalls_can_hold_up_commands():
+    graph = Graph()
+    children = [SimpleNamespace(pid=pid, node_name=name) for pid, name in (
+        (5, CONTROLLER_NODE), (6, 'simulator_node'), (None, CONTROLLER_NODE))]
+    found = Commanders(graph, graph, children)
+    found.add('cmd_vel', map(of, (CONTROLLER, AFAR, EITHER)), is_foreign=True)
+    by_topic = {STALLS: (STRANGER, SIMULATOR)}
+    graph.publishers = lambda topic: list(map(of, by_topic[topic]))
+    assert found.processes() == {5: True, 7: False, 8: True}
+    by_topic[STALLS] = CONTROLLER,
+    assert found.processes() == {5: True, 7: True}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from safety_scenarios.campaign.folder.many import Kept
+from safety_scenarios.errors import ClockError
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.monitor import monitoring
 from safety_scenarios.ros.monitor.monitoring import Monitoring
@@ -71,6 +72,22 @@ def test_a_simulation_that_was_reset_is_noted_once_and_then_watched_again(tmp_pa
     assert {(event.kind, event.name) for event in monitor.noted} == {('fault', 'ClockError')}
     assert ['went back by 4020.0 ms' in (event.text or '') for event in monitor.noted] == [
         False, False, True, False, False]  # its pace is unknown before and after
+
+
+@pytest.mark.parametrize(('looks_ms', 'quiet_from_ms'), [
+    (range(0, 3000, 100), 1100), ((0, 100, 1700, 1800, 2600), None),
+    ((0, 100, *range(1700, 3000, 100)), 2800)])
+def test_a_clock_stands_still_that_this_process_could_have_heard_to_go_on(looks_ms, quiet_from_ms):
+    """It said so as well of a /clock that went on, while the evaluator itself was stopped."""
+    clock, quiet = RosClock(), list[int]()
+    clock.sim_time = True
+    clock._advance(10**12, 5 * S)
+    for at_ms in looks_ms:
+        try:
+            clock.check(10**12 + at_ms * 1_000_000)
+        except ClockError:
+            quiet.append(at_ms)
+    assert next(iter(quiet), None) == quiet_from_ms
 
 
 @pytest.mark.parametrize(('factor', 'told'), [
