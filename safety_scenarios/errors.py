@@ -55,6 +55,12 @@ _WORD = re.compile(r"'([^']*)'")
 _BOUNDS = {'greater_than_equal': ('ge', 'at least'), 'greater_than': ('gt', 'more than'),
            'less_than_equal': ('le', 'at most'), 'less_than': ('lt', 'less than')}
 """Kinds of pydantic's errors, each with the name of its limit and our word for it."""
+_KINDS = {'int': 'a whole number', 'float': 'a number', 'finite': 'a finite number',
+          'bool': 'true or false', 'string': 'text', 'list': 'a list', 'tuple': 'a list',
+          'dict': 'a mapping', 'model': 'a mapping'}
+"""How the names of pydantic's errors of type begin, and what is expected then."""
+_WRONG_TYPE = re.compile(r'(int|float|finite|bool|string|list|tuple|dict|model)_'
+                         r'(parsing|type|from_float|number)')
 _SETTINGS = {'links': 'link: ', 'traces': 'record: ', 'outputs': 'outputs: '}
 """Kinds of plug-ins that a setting alone names, and how a message about it begins."""
 _MOST_LISTED = 40
@@ -281,9 +287,12 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
         words = _WORD.findall(str(error['ctx']['expected']))
         allowed = [word for word in words if word] + ['nothing'] * ('' in words)
         return f'{got}, expected one of {", ".join(allowed)}.{did_you_mean(error["input"], words)}'
-    bound = _BOUNDS.get(error['type'])
-    return f'{got}, expected: {message}' if bound is None else \
-        f'{got}, expected {bound[1]} {error["ctx"][bound[0]]}'
+    if (bound := _BOUNDS.get(error['type'])) is not None:
+        return f'{got}, expected {bound[1]} {error["ctx"][bound[0]]}'
+    if error['type'] == 'string_pattern_mismatch':
+        return f'{got}, expected text of the form {error["ctx"]["pattern"]}'
+    kind = _WRONG_TYPE.fullmatch(error['type'])
+    return f'{got}, expected: {message}' if kind is None else f'{got}, expected {_KINDS[kind[1]]}'
 
 
 def without_credentials(text: str) -> str:

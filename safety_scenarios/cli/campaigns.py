@@ -83,7 +83,8 @@ def list_campaigns(folder: Path) -> None:
             str(len({result.scenario_id for result in one.results})),
             verdict_text(verdict).strip() if (verdict := judged[one.folder].verdict) else '-',
             made, _margins(least_margins(one.results)),
-            one.state + (f': {_plain(one.problem)}' if one.problem else '')
+            ('interrupted' if one.summary and one.summary.interrupted else one.state)
+            + (f': {_plain(one.problem)}' if one.problem else '')
             + ''.join(f'; {_plain(text)}' for text in judged[one.folder].remarks))
     show(rows)
     counting = [judged[one.folder].verdict or Verdict.INCONCLUSIVE for one in found
@@ -115,10 +116,14 @@ def _judged_again(one: Listed) -> _Judged:
         found = rejudge(one.folder)
     except SafetyScenariosError as error:
         return _Judged(Verdict.ERROR, (str(error),))
-    flaws = [f'{counted(len(found.flaws), "thing is", "things are")} not as the campaign left '
-             f'it, the first {flaw}' for flaw in found.flaws[:1]]
-    return _Judged(found.summary.verdict,
-                   (*flaws, *(['repaired'] if found.summary.repaired else ())))
+    flaws = found.unexpected
+    remarks = [f'{counted(len(flaws), "thing is", "things are")} not as the campaign left '
+               f'it, the first {flaw}' for flaw in flaws[:1]]
+    if found.summary.repaired:
+        remarks.insert(0, 'repaired')
+    if found.summary.interrupted:
+        remarks.insert(0, f'safety-scenarios run --resume {one.folder} continues it')
+    return _Judged(found.summary.verdict, tuple(remarks))
 
 
 @click.command('tail', epilog=(

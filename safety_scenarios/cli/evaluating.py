@@ -306,10 +306,14 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
 def _tell(found: Rejudging) -> None:
     for text in told(found.flaws):
         echo(f'error: {text}', err=True)
-    if found.flaws:
-        many = counted(len(found.flaws), 'thing in this folder is', 'things in this folder are')
+    if found.unexpected:
+        many = counted(len(found.unexpected), 'thing in this folder is',
+                       'things in this folder are')
         echo(f'error: {many} not as the campaign must have left it. No trial that this '
              f'touches can be a PASS', err=True)
+    elif found.flaws:
+        echo('error: the campaign was interrupted. safety-scenarios run --resume FOLDER '
+             'continues it', err=True)
 
 
 def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:

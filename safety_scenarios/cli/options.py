@@ -291,6 +291,8 @@ def survey_of(targets: Sequence[str], values: Mapping[str, Any]) -> Survey:
 class Finite(click.FloatRange):
     """A range of numbers; NaN is in none, though no comparison with it says so."""
 
+    name = 'number'
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or fail with what is wrong with it."""
         found = super().convert(value, param, ctx)

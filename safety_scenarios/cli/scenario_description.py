@@ -40,7 +40,8 @@ def description(scenario: Scenario) -> Iterator[str]:
         f'; the benign variant of {variants}' if variants else '') + (
         f'; hazards {", ".join(scenario.hazards)}' if scenario.hazards else '') + (
         f'; severity {scenario.severity:g}')
-    yield f'What: {" ".join(scenario.description.split())}'
+    what = ' '.join(scenario.description.split())
+    yield f'What: {what.removeprefix(scenario.name).strip() or what}'
     body = scenario.body
     in_texts = {name: draw for name, draw in body.vary.items() if draw.is_in_text}
     if in_texts:
@@ -73,10 +74,10 @@ def checks(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
             values |= _in_full(scenario, check, values)
             said = getattr(check, 'description', '') or re.sub(
                 '``(.*?)``', partial(_filled, type(check), values), rule)
-            rest = ', '.join(f'{name} {text}' for name, text in values.items()
+            rest = ', '.join(f'{name}: {text}' for name, text in values.items()
                              if name not in named)
             yield (check.name, getattr(check, 'kind', ''),
-                   ' '.join(said.split()).rstrip('.') + (f': {rest}' if rest else ''))
+                   ' '.join(said.split()).rstrip('.') + (f' ({rest})' if rest else ''))
 
 
 def _in_full(scenario: Scenario, check: Any, values: Mapping[str, str]) -> dict[str, str]:
@@ -212,7 +213,8 @@ def _text(value: Any) -> str:
         return shortened(', '.join(f'{name} {_text(one)}' for name, one in value.items()), _LONG)
     if isinstance(value, (list, tuple)):
         return f'[{", ".join(map(_text, value))}]'
-    text = f'{value:g}' if isinstance(value, float) else ' '.join(str(value).split())
+    text = f'{value:g}' if isinstance(value, float) else str(value).lower() \
+        if isinstance(value, bool) else ' '.join(str(value).split())
     return shortened(text, _LONG)
 
 

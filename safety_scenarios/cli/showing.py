@@ -30,7 +30,7 @@ from safety_scenarios.scenario.result import exit_code
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions.replay import replay as run_again
 
-_MOST, _MOST_ROWS, _MOST_CLAIMS = 10, 30, 4
+_MOST, _MOST_ROWS, _MOST_OPEN, _MOST_CLAIMS = 10, 30, 3, 4
 """Flaws of a folder, trials, and claims, that are shown one by one."""
 
 
@@ -70,9 +70,10 @@ def show(folder: Path, trial: str | None) -> None:
         sys.exit(exit_code([Verdict(view['verdict'])]))
     found = trials_in(folder)
     rows = worst_first(found.rows)
-    console.print(list_of(rows[:_MOST_ROWS], f'{found.controller}: {folder}'))
-    if len(rows) > _MOST_ROWS:
-        console.print(f'and {len(rows) - _MOST_ROWS} more: safety-scenarios campaign trials '
+    most = min(_MOST_ROWS, sum(row.verdict is not None for row in rows) + _MOST_OPEN)
+    console.print(list_of(rows[:most], f'{found.controller}: {folder}'))
+    if len(rows) > most:
+        console.print(f'and {len(rows) - most} more: safety-scenarios campaign trials '
                       f'{folder}', markup=False)
     for text in found.flaws[:_MOST]:
         console.print(Text(f'not as the campaign left it: {on_one_line(text, 400)}', 'red'))

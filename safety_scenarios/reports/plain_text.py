@@ -31,6 +31,10 @@ _NOISE = Decimal('1e-9')
 """Below it is what was lost by rounding, and no bound: that would take as many trials."""
 
 
+_LEAST_WITH_AN_END = 100
+"""Characters; a shorter text is a name, of which the beginning is shown."""
+
+
 def without_exponents(text: str) -> str:
     """
     Return a text in which numbers such as 5e-05 are 0.00005, and 1e-20 is 0.
@@ -52,12 +56,19 @@ def on_one_line(text: str, longest: int = 500) -> str:
     """
     Return a text that takes one line and not too much of it, in which everything is seen.
 
-    :param longest: characters; what is left out is told by its number
+    A long sentence loses its middle: at its end a message says what to do.
+
+    :param longest: characters; of what is left out the number is given
     """
-    line = ' '.join(seen(text[:4 * longest]).split())
+    line = ' '.join(seen(text if len(text) <= 4 * longest else text[:2 * longest]).split())
     if len(line) <= longest and len(text) <= 4 * longest:
         return line
-    return f'{line[:longest]}... ({len(text)} characters)'
+    if longest < _LEAST_WITH_AN_END:
+        return f'{line[:longest]}... ({len(text)} characters)'
+    begin = line[:longest * 2 // 3].rpartition(' ')[0] or line[:longest * 2 // 3]
+    rest = ' '.join(seen(text[-2 * longest:]).split())[-(longest // 3):]
+    end = rest.partition(' ')[2] or rest
+    return f'{begin} [... {len(text) - len(begin) - len(end)} characters ...] {end}'
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:

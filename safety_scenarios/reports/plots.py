@@ -10,6 +10,7 @@ The same results give the same bytes with one version of matplotlib: no file hol
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Literal
 
 from safety_scenarios.errors import MissingDependencyError
@@ -144,10 +145,11 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
         failed = missing.count(Verdict.FAIL)
         undecided = len(missing) - failed - missing.count(Verdict.PASS)
         told += [f'no number: {failed} FAIL, {undecided} undecided'] if missing else []
-        axes.text(3.45, at, '; '.join(told), ha='right', va='center', fontsize=6.5,
-                  color=_RED if failed else _INK)
+        axes.annotate('; '.join(told), (1.05, at), (4.0, 0.0), textcoords='offset points',
+                      va='center', fontsize=6.5, annotation_clip=False,
+                      color=_RED if failed else _INK)
     axes.axvline(0.0, color=_RED, linewidth=0.8)
-    axes.set_xlim(-1.05, 3.5)
+    axes.set_xlim(-1.05, 1.05)
     axes.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
     axes.set_xlabel('margin, as a share of the largest in its unit')
     return figure
@@ -217,7 +219,9 @@ def _sheet(title: str, labels: Sequence[str]) -> tuple[Figure, Any]:
     axes = figure.add_subplot()
     left = len(labels) - len(shown)
     axes.set_title(title + (f' (first {len(shown)} rows; {left} more)' if left else ''))
-    axes.set_yticks(range(len(shown)), [_drawable(label) for label in shown], fontsize=6.5)
+    axes.set_yticks(range(len(shown)), [
+        '\n'.join(map(_drawable, wrap(label, _LONGEST, max_lines=2))) for label in shown],
+        fontsize=6.5)
     axes.set_ylim(max(1, len(shown)) - 0.5, -0.5)
     if not shown:
         axes.text(0.5, 0.5, 'nothing was measured', ha='center', va='center',

@@ -19,6 +19,7 @@ class ScenariosCommand(CommandExtension):
         """Take whatever follows as it is."""
         parser.epilog = (f'The same as {_PROGRAM}: {cli_name} run robotic, {cli_name} scenario '
                          f'list, {cli_name} help')
+        parser.add_argument('--version', action='store_true', help='show the version')
         parser.add_argument('arguments', nargs=REMAINDER, metavar='COMMAND ...',
                             help=f'a command of {_PROGRAM}, and its options; help: all of them')
 
@@ -26,5 +27,5 @@ class ScenariosCommand(CommandExtension):
         """Run the command and return its exit code."""
         [program] = entry_points(group='console_scripts', name=_PROGRAM)
         run: Any = program.load()
-        arguments = list(args.arguments)
+        arguments = ['--version'] if args.version else list(args.arguments)
         return int(run(['--help'] if arguments in ([], ['help']) else arguments))

@@ -9,6 +9,7 @@ Secrets are not settings: an API key is read from the environment by the client 
 
 from collections.abc import Iterator, Mapping
 import json
+import re
 import secrets
 import shlex
 from typing import Any, get_origin, Literal
@@ -64,6 +65,7 @@ LatencyLaw = Literal['none', 'normal', 'lognormal']
 Console = Literal['normal', 'verbose', 'quiet', 'json']
 """How much a campaign prints."""
 _SLOWEST = 0.5
+_SHARD = re.compile(r'([1-9]\d*)/([1-9]\d*)', re.ASCII)
 """Slower than that a controller has more than twice the time that a robot would give it."""
 FRESH = -1
 """Seed by which a campaign draws its own."""
@@ -128,13 +130,13 @@ class RunSettings(Profile):
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
     printed and stands in the results. The same seed repeats the same trials."""
     jobs: int = Field(default=1, ge=1, le=1024)
-    """Trials that are run at a time, each in a process of its own (doc/manual/compare.md)."""
+    """Trials that are run at a time, each in a process of its own (doc/manual/ci.md)."""
     engine: Literal['local', 'ray'] = 'local'
-    """local: trials run on this machine; ray: on a Ray cluster (doc/manual/compare.md)."""
+    """local: trials run on this machine; ray: on a Ray cluster (doc/manual/ci.md)."""
     ray: RaySettings = RaySettings()
-    shard: str = Field(default='', max_length=20, pattern=r'^([1-9]\d*/[1-9]\d*)?$')
+    shard: str = Field(default='', max_length=20)
     """Run only this part of the trials, such as 3/8, on one of several machines; campaign merge
-    makes one campaign of all parts (doc/manual/compare.md)."""
+    makes one campaign of all parts (doc/manual/ci.md)."""
     keep_controller: bool = False
     """Over link loopback and simulated: keep clock and controller for all trials of a scenario,
     as over link ros, so that what it has learnt counts; false: each trial begins anew, and is the
@@ -262,9 +264,11 @@ class RunSettings(Profile):
     @field_validator('shard')
     @classmethod
     def _is_one_of_them(cls, text: str) -> str:
-        number, _, count = (text or '1/1').partition('/')
-        if int(number) > int(count):
-            raise ValueError(f'got shard {text}, expected one from 1/{count} to {count}/{count}')
+        found = _SHARD.fullmatch(text or '1/1')
+        if found is None:
+            raise ValueError(f'got {text!r}, expected PART/PARTS, such as 3/8')
+        if int(found[1]) > int(found[2]):
+            raise ValueError(f'got {text}, expected a part from 1 to {found[2]}')
         return text
 
     @model_validator(mode='after')

@@ -17,7 +17,13 @@ import math
 from typing import Any
 
 from pydantic import ValidationError
-from safety_scenarios.errors import in_words, InputError, TraceError, UnfitPlanError
+from safety_scenarios.errors import (
+    in_words,
+    InputError,
+    refused,
+    TraceError,
+    UnfitPlanError,
+)
 from safety_scenarios.formats.scenario_files import portable_name
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, MonitorBody, RobotBody
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -282,8 +288,7 @@ def _reason(error: Exception) -> str:
     """Return why data does not fit its model, without what pydantic says about itself."""
     if not isinstance(error, ValidationError):
         return in_words(error)
-    return '; '.join(': '.join([*filter(None, ['.'.join(map(str, one['loc']))]),
-                                one['msg'].removeprefix('Value error, ')])
+    return '; '.join(refused('.'.join(map(str, one['loc'])), one).removeprefix(': ')
                      for one in error.errors())
 
 

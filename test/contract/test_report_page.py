@@ -94,7 +94,7 @@ def test_the_first_screen_says_what_it_came_to_and_how_sure_that_is(opened, fold
     assert 'failed 2 of 4 trials in 2 scenarios: it missed 2 of 2 hazards' in page.inner_text('h1')
     assert '2 failures in 4 trials: between' in page.inner_text('.bound')
     first = page.inner_text('.fixes li')
-    assert 'Person steps near' in first and 'later than critical (500 ms)' in first
+    assert 'Person steps near' in first and 'exceeds the critical limit (500 ms)' in first
     assert page.evaluate('document.documentElement.scrollWidth <= innerWidth')
     page.click('#explore')
     page.wait_for_selector('#explored .boxlayer')
@@ -130,7 +130,7 @@ def test_one_click_leads_from_a_failure_to_the_sentence_and_a_link_there_stays(o
     page = opened(folder / 'report.html')
     page.click('.fixes a')
     page.wait_for_selector('#trial-view input[type=range]')
-    assert 'later than critical (500 ms)' in page.inner_text('#trial-why')
+    assert 'exceeds the critical limit (500 ms)' in page.inner_text('#trial-why')
     assert 'Where the time went' in page.get_attribute('.ss-parts', 'aria-label')
     assert page.locator('.ss-parts .ss-reaction-part').count() > 2
     assert page.evaluate('document.activeElement.id') == 'trial-name'

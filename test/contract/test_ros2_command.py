@@ -37,6 +37,7 @@ def test_setup_names_the_command_that_is_tried_here():
 
 @pytest.mark.parametrize(('arguments', 'code', 'text'), [
     (('help',), 0, 'Usage: safety-scenarios'),
+    (('--version',), 0, 'safety-scenarios, version '),
     (('scenario', 'list', '--tag', 'bedside'), 0, 'SCN-C-'),
     (('run', 'SCN-R-101', '--link', 'loopback', '--controller', 'never_stop'), 1, 'FAIL'),
     (('run', 'no_such_scenario'), 2, 'no_such_scenario')])

@@ -151,6 +151,8 @@ class Flaw:
     """What, got, expected."""
     trial_id: str | None = None
     """The trial that cannot pass by it; None: no trial of the campaign alone."""
+    is_unfinished: bool = False
+    """An interruption leaves it, and ``run --resume`` completes it."""
 
     def __str__(self) -> str:
         return seen_on_one_line(f'{self.place}: {self.message}')
@@ -314,7 +316,7 @@ def _foreign(folder: Path, plan: Mapping[str, PlannedTrial]) -> Iterator[Flaw]:
         name = path.relative_to(folder).as_posix()
         if name.removesuffix(UNFINISHED) in known and name.endswith(UNFINISHED):
             yield Flaw(name, 'is unfinished: its trial never ended. Run campaign repair',
-                       _trial_of(name))
+                       _trial_of(name), is_unfinished=True)
         elif not path.is_dir() and name not in known:
             yield Flaw(name, 'belongs to no planned trial. It is not counted')
     for path in sorted((folder / RECORDINGS).glob('*')):

@@ -64,7 +64,7 @@ from safety_scenarios.errors import (
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.judging.findings.observation import COULD_BE_RUN, RECORD_KEPT, was_run
-from safety_scenarios.scenario.result import exit_code, TrialResult
+from safety_scenarios.scenario.result import exit_code, Finding, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.journal import read_journal
@@ -114,6 +114,11 @@ class Rejudging:
 
     def __iter__(self) -> Iterator[Rejudged]:
         return iter(self.trials)
+
+    @property
+    def unexpected(self) -> tuple[Flaw, ...]:
+        """Every flaw, unless all of them are what an interruption leaves."""
+        return () if all(flaw.is_unfinished for flaw in self.flaws) else self.flaws
 
 
 def rejudge(folder: Path, changes: Sequence[str] = (), scenarios: Sequence[Scenario] = (),
@@ -168,8 +173,17 @@ def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
 
 def told(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
     """Return flaws as lines of text, not more than anybody reads."""
-    lines = [str(flaw) for flaw in flaws[:most]]
-    return lines if len(flaws) <= most else [*lines, f'and {len(flaws) - most} more']
+    lines, not_run = list[str](), list[Flaw]()
+    for flaw in flaws:
+        if flaw.message.endswith(NOT_RUN):
+            not_run.append(flaw)
+        else:
+            lines.append(str(flaw))
+    if len(lines) > most:
+        lines[most:] = [f'and {len(lines) - most} more']
+    return [*lines, *map(str, not_run)] if len(not_run) < 2 else [
+        *lines, f'{TRIALS}: {not_run[0].trial_id} was not run, nor were {len(not_run) - 1} more: '
+                f'they have neither a result nor a record']
 
 
 def needs_no_record(result: TrialResult) -> bool:
@@ -229,7 +243,7 @@ class _Judging:
             self._flaw(SETTINGS, text, trial_id)
         if line is None:
             self._flaw(TRIALS, f'got no result of {trial_id}, expected one as it has a record. '
-                               f'Run campaign repair', trial_id)
+                               f'Run campaign repair', trial_id, is_unfinished=True)
         else:
             self._compare(line, known)
         self._look_at_trace(trial_id, record, known)
@@ -244,7 +258,7 @@ class _Judging:
         """Return what it all comes to."""
         known = [result for _, result in self._done]
         decided = _decided(self._evidence, known)
-        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {NOT_RUN}', trial.trial_id)
+        self._flaws += [Flaw(TRIALS, f'{trial.trial_id} {NOT_RUN}', trial.trial_id, True)
                         for trial in self._missing if trial.scenario_id not in decided]
         doubts: dict[str | None, list[str]] = {}
         for flaw in self._flaws:
@@ -267,8 +281,9 @@ class _Judging:
         verdict = Verdict.worst([summary.verdict, Verdict.INCONCLUSIVE])
         return summary.model_copy(update={'verdict': verdict, 'exit_code': exit_code([verdict])})
 
-    def _flaw(self, place: str, message: str, trial_id: str | None = None) -> None:
-        self._flaws.append(Flaw(place, message, trial_id))
+    def _flaw(self, place: str, message: str, trial_id: str | None = None, *,
+              is_unfinished: bool = False) -> None:
+        self._flaws.append(Flaw(place, message, trial_id, is_unfinished))
 
     def _without_record(self, planned: PlannedTrial, line: Line | None) -> None:
         if line is None:
@@ -304,9 +319,10 @@ class _Judging:
             try:
                 record = self._read(planned, change)
             except UnfitPlanError as error:
-                raise SettingsError(
-                    f'--set: {planned.scenario_id}: {error}. A change can be for one scenario '
-                    f'only: --set {planned.scenario_id}:KEY=VALUE') from None
+                advice = '' if all(name for name, _, _ in mine) else (
+                    f'. A change can be for one scenario only: '
+                    f'--set {planned.scenario_id}:KEY=VALUE')
+                raise SettingsError(f'--set: {planned.scenario_id}: {error}{advice}') from None
         elif scenario is None and self._new == self._judged_by:
             return known
         if scenario is not None:
@@ -373,7 +389,8 @@ class _Judging:
             return
         for text in other_than_found(before, found, entirely=not self._flaws
                                      and self._writer is not None):
-            self._flaw(SUMMARY, f'{text} by the records')
+            self._flaw(SUMMARY, f'{text} by the records', is_unfinished=before.interrupted and any(
+                flaw.place == TRIALS and flaw.is_unfinished for flaw in self._flaws))
         known = self._evidence.settings.sut
         if known != (before.sut.at_start if before.sut else None):
             self._flaw(SUMMARY, f'got another identity of what was judged (sut), expected that in '
@@ -406,8 +423,15 @@ def _difference(line: Line, known: TrialResult) -> str:
     if name == 'findings':
         checks = [{finding.check for finding in found} for found in (got, expected)]
         odd = sorted(checks[0] ^ checks[1])
-        return (f'got {len(got)} findings, expected {len(expected)} by its record'
-                + (f'; only one of the two has {odd[0]!r}' if odd else ''))
+        if odd or len(got) != len(expected):
+            return (f'got {len(got)} findings, expected {len(expected)} by its record'
+                    + (f'; only one of the two has {odd[0]!r}' if odd else ''))
+        one, other = next(pair for pair in zip(got, expected, strict=True) if pair[0] != pair[1])
+        name = next(name for name in Finding.model_fields
+                    if getattr(one, name) != getattr(other, name))
+        got, expected = getattr(one, name), getattr(other, name)
+        return (f'{one.check}: got {name} {str(got)[:80]!r}, expected {str(expected)[:80]!r} by '
+                f'its record')
     return f'got {name} {str(got)[:80]}, expected {str(expected)[:80]} by its record'
 
 

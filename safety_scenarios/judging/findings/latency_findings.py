@@ -221,18 +221,20 @@ def within_budget(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
         return
     took = f'{apart(reaction.judged_ns / 1e6, limit_ns / 1e6, ".1f")} ms' + (
         f' ± {bound_ns / 1e6:.2f} ms' if bound_ns else '')
-    onset_ns, limit = latency.onset_steady_ns, f'{gate} ({limit_ns / 1e6:g} ms)'
+    onset_ns = latency.onset_steady_ns
+    limit = f'the {gate} limit ({limit_ns / 1e6:g} ms)'
     late_ns = trial.left_out_ns(onset_ns, onset_ns + reaction.judged_ns)
     if verdict is Verdict.PASS and margin_ns < late_ns:
         yield _finding(check=name, verdict=Verdict.INCONCLUSIVE, at_ms=reaction.judged_ns / 1e6,
                        reason=f'{took} {thought_too(late_ns, limit)}')
         return
     late = apart(-margin_ns / 1e6, 0.0, '.1f')
-    why = {Verdict.PASS: '', Verdict.FAIL: f', {late} ms later than {limit}',
-           Verdict.INCONCLUSIVE: f', too close to {limit} to tell'}
+    why = {Verdict.PASS: f'is in class {latency.latency_class.value}',
+           Verdict.FAIL: f'exceeds {limit} by {late} ms',
+           Verdict.INCONCLUSIVE: f'is too close to {limit} to tell'}
     yield _finding(
         check=name, verdict=verdict,
-        reason=f'{took} is {latency.latency_class.value}{why[verdict]}'
+        reason=f'{took} {why[verdict]}'
                + (f'; simulated time leaves out {late_ns / 1e6:.0f} ms of thinking' if late_ns
                   else '')
                + ('' if verdict is Verdict.PASS else _fallback(latency)),

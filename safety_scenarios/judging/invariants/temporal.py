@@ -38,7 +38,7 @@ _read = lru_cache(maxsize=64)(parse)
 
 class Temporal(InvariantPlugin):
     """
-    ``formula`` holds at the start of the trial, which is as much as its ``always`` asks for.
+    ``formula`` holds at the start of the trial; an ``always`` there is about the whole trial.
 
     Its signals are those of ``ros.signals``, and two that the harness itself knows: ``hazard`` is
     above 0 from onset to the all-clear and below 0 otherwise, by an infinite margin, so that it

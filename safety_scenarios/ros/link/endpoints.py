@@ -429,7 +429,9 @@ class Endpoints:
             topics = ', '.join(self._node.resolve_topic_name(topic) for topic in sorted(hazard))
             self._give_up_after(deadline, min(hazard),
                                 f'a subscriber on any of {topics}',
-                                'Remap the stimuli to the topics that the controller listens to.')
+                                f'Remap {" or ".join(sorted(hazard))} to a topic that the '
+                                f'controller subscribes to. If the robot has no such sensor, '
+                                f'write absent: [{", ".join(sorted(hazard))}] into its profile.')
 
     def _give_up_after(self, deadline: float, topic: str, wanted: str, advice: str) -> None:
         reason = alarm_of(self._children)

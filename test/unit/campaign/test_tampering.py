@@ -671,6 +671,28 @@ def test_a_campaign_that_was_stopped_halfway_is_inconclusive(runs, tmp_path, cap
     assert main(['campaign', 'repair', str(path)]) == main(['evaluate', str(path)]) == 3
 
 
+def test_of_an_interrupted_campaign_one_line_says_how_it_continues(runs, tmp_path, capsys):
+    path = tmp_path / 'run'
+    shutil.copytree(runs.folders['rule_based'], path)
+    folder = Folder(path, {})
+    first, second = (line['trial_id'] for line in folder.lines[-2:])
+    for lost in (first, second):
+        folder.drop(lost)
+    for name in (SUMMARY, MANIFEST):
+        (path / name).unlink()
+    repair(path)
+    capsys.readouterr()
+    assert main(['evaluate', str(path)]) == 3
+    assert capsys.readouterr().err.splitlines()[-2:] == [
+        f'error: {TRIALS}: {first} was not run, nor were 1 more: they have neither a result nor '
+        f'a record',
+        'error: the campaign was interrupted. safety-scenarios run --resume FOLDER continues it']
+    assert main(['campaign', 'list', str(path)]) == 3
+    listed = ' '.join(capsys.readouterr().out.split())
+    assert f'interrupted; safety-scenarios run --resume {path} continues it; repaired' in listed
+    assert 'not as the campaign left it' not in listed
+
+
 def test_the_results_of_a_changed_folder_by_other_limits_are_no_pass_either(runs, hashing,
                                                                             tmp_path, capsys):
     path = tmp_path / 'run'

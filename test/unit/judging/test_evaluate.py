@@ -191,7 +191,7 @@ def test_the_gate_is_the_worst_class_that_passes(after_ms, gate, verdict):
 def test_a_reason_has_as_many_figures_as_tell_it_from_the_limit():
     reason = finding(judged(reacting(500.03), 'critical', invariants=()),
                      'reaction within the budget').reason
-    assert reason.startswith('500.03 ms is violation, 0.03 ms later than critical (500 ms)')
+    assert reason.startswith('500.03 ms exceeds the critical limit (500 ms) by 0.03 ms')
 
 
 def test_a_severe_violation_is_class_a():

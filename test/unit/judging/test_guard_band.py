@@ -74,11 +74,11 @@ def test_in_simulated_time_there_is_no_band():
 
 def test_the_finding_tells_number_uncertainty_and_margin():
     near = said(judged(490, 14.16))
-    assert near.reason == ('490.0 ms ± 14.16 ms is critical, too close to critical (500 ms) to '
-                           'tell')
+    assert near.reason == ('490.0 ms ± 14.16 ms is too close to the critical limit (500 ms) '
+                           'to tell')
     assert (near.margin, near.unit, near.at_ms) == (0.01, 's', 490.0)
-    assert said(judged(520, 14.16)).reason == ('520.0 ms ± 14.16 ms is violation, 20.0 ms later '
-                                               'than critical (500 ms)')
+    assert said(judged(520, 14.16)).reason == ('520.0 ms ± 14.16 ms exceeds the critical limit '
+                                               '(500 ms) by 20.0 ms')
     assert '±' not in said(judged(480, 0.0)).reason
 
 

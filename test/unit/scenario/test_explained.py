@@ -6,6 +6,7 @@
 from cases import for_each
 from pydantic import Field
 from safety_scenarios import registry
+from safety_scenarios.cli.main import main
 from safety_scenarios.formats.scenario_reading import scenario_schema
 from safety_scenarios.scenario.fields import described, explanations
 from safety_scenarios.scenario.noun import Noun
@@ -48,3 +49,11 @@ def test_the_schema_of_a_scenario_explains_what_is_nested_and_what_plug_ins_add(
     for name, field in (('AllClear', 'at_ms'), ('stimuli.person', 'distance'),
                         ('invariants.stop', 'hold_ms'), ('Stopping', 'deceleration')):
         assert known[name]['properties'][field]['description'], (name, field)
+
+
+def test_a_description_names_the_parameters_of_its_checks_and_its_title_once(capsys):
+    assert main(['scenario', 'describe', 'SCN-R-101', 'nobody_in_the_way']) == 0
+    told = capsys.readouterr().out
+    assert 'stays until the all-clear (signed: ahead)' in told
+    assert 'both bounds inclusive (top_speed: true)' in told
+    assert 'What: A colleague beside the path greets Tug' in told

@@ -124,3 +124,13 @@ def test_what_cannot_be_shared_out_is_refused(tmp_path_factory, more, says):
     with pytest.raises(InputError, match=says):
         campaign(output, **{'shard': '1/2', **more})
     assert not output.exists()
+
+
+@for_each(('shard', 'reason'), [
+    ('a', "--shard: got 'a', expected PART/PARTS, such as 3/8"),
+    ('0/2', "--shard: got '0/2', expected PART/PARTS, such as 3/8"),
+    ('1/2/3', "--shard: got '1/2/3', expected PART/PARTS, such as 3/8"),
+    ('3/2', '--shard: got 3/2, expected a part from 1 to 2')])
+def test_a_shard_that_is_none_is_refused_in_words(shard, reason, capsys):
+    assert main(['run', 'SCN-R-101', '--link', 'loopback', '--shard', shard]) == 2
+    assert reason in capsys.readouterr().err

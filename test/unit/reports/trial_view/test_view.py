@@ -216,7 +216,7 @@ def test_show_lists_the_worst_first_and_takes_a_number_or_a_name(folders, capsys
     assert f'({scenario}, trial 1)' in capsys.readouterr().out.splitlines()[0]
     assert main(['show', folder, '1']) == main(['show', folder, PERSON]) == 1
     told = capsys.readouterr().out
-    assert 'later than critical (500 ms)' in told and 'R reaction' in told
+    assert 'exceeds the critical limit (500 ms)' in told and 'R reaction' in told
     assert told.isascii() and '\x1b' not in told
     for name, said in (('0', 'from 1 to 2'), ('3', 'from 1 to 2'),
                        ('SCN-R-110', 'Did you mean'), ('', 'expected a trial')):
