@@ -30,7 +30,7 @@ class Model:
         self.period_ns = round(PERIOD_S * 1e9)
         self.may_end, self.is_deciding = threading.Event(), threading.Event()
         self.at_a_time = self.most = self.decisions = 0
-        self.is_open = False
+        self.is_open = self.begins_chunk = False
         self.on_open = lambda: None
 
     def open(self):  # noqa: A003
