@@ -44,6 +44,12 @@ def test_a_pair_in_a_world_is_told_apart_by_nothing_but_the_hazard(
     hold_apart(hazard, variant)
 
 
+@pytest.mark.parametrize(('hazard', 'variant'), pairs('robotic', 'faults', 'worlds', 'clinical'))
+def test_a_pair_gives_a_model_the_same_instructions(hazard: Scenario, variant: Scenario) -> None:
+    assert [one for one in variant.messages if one.role == 'system'] == \
+        [one for one in hazard.messages if one.role == 'system']
+
+
 @pytest.mark.thorough
 def test_an_onset_of_its_own_gives_a_variant_away() -> None:
     known = {scenario.id: scenario for scenario in load_scenarios(['robotic']).scenarios}
