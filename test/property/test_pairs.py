@@ -60,13 +60,8 @@ def test_an_onset_of_its_own_gives_a_variant_away() -> None:
     assert accuracies(hazard, early, draws=100)['before'] > 0.8
 
 
-FROZEN = {'SCN-R-108', 'SCN-R-D-108'}
-"""A frozen suite names their files by their hashes: to mend them is to make the suite anew."""
-
-
 @pytest.mark.parametrize('scenario', [
-    pytest.param(one, id=one.id) for one in load_scenarios(['robotic']).scenarios
-    if one.id not in FROZEN])
+    pytest.param(one, id=one.id) for one in load_scenarios(['robotic', 'worlds']).scenarios])
 def test_what_is_exactly_0_does_not_tell_an_event_from_a_harmless_change(
         scenario: Scenario) -> None:
     seen = defaultdict[tuple[str, str], dict[str, list[float]]](lambda: defaultdict(list))
