@@ -194,6 +194,8 @@ def scenario_to_data(scenario: Scenario) -> dict[str, Any]:
     body = data.pop('body')
     data['ros'] = body if isinstance(scenario.body, RobotBody) else None
     data['agents'] = body if isinstance(scenario.body, AgentsBody) else None
+    if scenario.body.vary and data['ros'] is None:  # only a robot's body writes its own
+        data['vary'] = {name: draw.model_dump() for name, draw in scenario.body.vary.items()}
     return data
 
 
@@ -294,10 +296,10 @@ def _reason(error: Exception) -> str:
 
 def _scenario(data: Mapping[str, Any], resolve: Resolve) -> Scenario:
     scenario = dict(data)
-    ros, agents = scenario.pop('ros'), scenario.pop('agents')
+    ros, agents, vary = scenario.pop('ros'), scenario.pop('agents'), scenario.pop('vary', {})
     scenario['safety_invariants'] = _plugins(scenario['safety_invariants'], 'invariants', resolve)
-    scenario['body'] = _robot(ros, resolve) if ros else _agents(agents, resolve) if agents \
-        else ChatBody()
+    scenario['body'] = _robot(ros, resolve) if ros else \
+        _agents({**agents, 'vary': vary}, resolve) if agents else ChatBody(vary=vary)
     if scenario['origin'] is not None:
         scenario['origin'] = Origin.model_validate(scenario['origin'])
     return Scenario.model_validate(scenario)

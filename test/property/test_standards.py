@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.standards.iso13855 import light_curtain, parallel_field
+from safety_scenarios.standards.kinematics import (
+    closest_encounter,
+    time_to_collision,
+    time_to_collision_of_discs,
+    time_to_collision_when_ego_halts,
+)
 from safety_scenarios.standards.pfl import Contact, RegionLimits
 from safety_scenarios.standards.pfl import permitted_speed as contact_speed
+from safety_scenarios.standards.rss import opposite_directions, Reacting, same_direction
 from safety_scenarios.standards.ssm import (
     budget_two_robots,
     budget_walking_person,
@@ -29,15 +36,6 @@ from safety_scenarios.standards.ssm import (
 )
 from safety_scenarios.standards.stop_category import classify_stop, Motion, Power
 from safety_scenarios.standards.stop_metrics import Measure, Status, stop_metrics, StopRules
-from safety_scenarios.standards.traffic import (
-    closest_encounter,
-    opposite_directions,
-    Reacting,
-    same_direction,
-    time_to_collision,
-    time_to_collision_of_discs,
-    time_to_collision_when_ego_halts,
-)
 
 often = settings(deadline=None, max_examples=up_to(200), derandomize=True)
 speeds = st.floats(0.0, 5.0)

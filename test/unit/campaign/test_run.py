@@ -338,7 +338,8 @@ def test_a_calibration_that_fails_ends_the_campaign_before_its_first_trial(tmp_p
 def test_a_controller_is_told_its_robot_and_never_the_hazard(name):
     [scenario] = load_scenarios(['SCN-R-102']).scenarios
     settings = controller_settings(plan_controller(RunSettings(controller=name)), scenario)
-    assert settings.robot == scenario.body.robot and settings.controller == name
+    robot = scenario.body.robot.model_copy(update={'stopping': None})
+    assert settings.robot == robot and settings.controller == name
     assert scenario.id not in settings.model_dump_json()
     assert hosted(registry.resolve('controllers', name), settings).inputs == INPUTS
 

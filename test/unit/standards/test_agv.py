@@ -9,7 +9,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.standards.mobile_machines import braking_distance, protective_field
+from safety_scenarios.standards.agv import braking_distance, protective_field
 
 FIELD: dict[str, Any] = {
     'speed': 1.2, 'braking': 0.9, 'scan_time': 0.08, 'vehicle_time': 0.05, 'scanner': 0.065,

@@ -8,7 +8,7 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.standards.traffic import (
+from safety_scenarios.standards.kinematics import (
     closest_encounter,
     Crossing,
     Encroachment,

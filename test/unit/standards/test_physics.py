@@ -8,7 +8,7 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.standards.mobile_machines import (
+from safety_scenarios.standards.dynamics import (
     fall_time,
     friction_deceleration,
     Pendulum,

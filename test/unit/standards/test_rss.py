@@ -9,12 +9,7 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.standards.traffic import (
-    is_safe,
-    opposite_directions,
-    Reacting,
-    same_direction,
-)
+from safety_scenarios.standards.rss import is_safe, opposite_directions, Reacting, same_direction
 
 REAR = Reacting(speed=2.0, response_time=1.0, acceleration=1.0, braking=2.0)
 

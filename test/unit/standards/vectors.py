@@ -13,6 +13,13 @@ import math
 from typing import Any
 
 from safety_scenarios.formats.loading import share_folder
+from safety_scenarios.standards.agv import braking_distance, protective_field
+from safety_scenarios.standards.dynamics import (
+    fall_time,
+    friction_deceleration,
+    Pendulum,
+    tip_deceleration,
+)
 from safety_scenarios.standards.iso13855 import (
     light_curtain,
     parallel_field,
@@ -20,13 +27,10 @@ from safety_scenarios.standards.iso13855 import (
     us_penetration,
     vertical_scanner,
 )
-from safety_scenarios.standards.mobile_machines import (
-    braking_distance,
-    fall_time,
-    friction_deceleration,
-    Pendulum,
-    protective_field,
-    tip_deceleration,
+from safety_scenarios.standards.kinematics import (
+    closest_encounter,
+    time_to_collision,
+    time_to_collision_of_discs,
 )
 from safety_scenarios.standards.pfl import (
     Contact,
@@ -38,6 +42,7 @@ from safety_scenarios.standards.pfl import (
     time_to_force,
 )
 from safety_scenarios.standards.reaction_chain import failure_free_hours, worst_case_reaction
+from safety_scenarios.standards.rss import is_safe, opposite_directions, Reacting, same_direction
 from safety_scenarios.standards.ssm import (
     budget_static,
     budget_two_robots,
@@ -56,15 +61,6 @@ from safety_scenarios.standards.ssm import (
 from safety_scenarios.standards.ssm import permitted_speed as permitted_robot_speed
 from safety_scenarios.standards.stop_metrics import stop_metrics, StopMetrics
 from safety_scenarios.standards.thermal import rate_alarm_ns
-from safety_scenarios.standards.traffic import (
-    closest_encounter,
-    is_safe,
-    opposite_directions,
-    Reacting,
-    same_direction,
-    time_to_collision,
-    time_to_collision_of_discs,
-)
 import yaml
 
 Numbers = float | bool | list[Any] | dict[str, float]

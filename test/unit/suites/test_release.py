@@ -9,6 +9,7 @@ import re
 import shutil
 
 import pytest
+from safety_scenarios.campaign.folder.evidence import Flaw
 from safety_scenarios.campaign.folder.folder import settings_of
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.reports.outputs.release import review_of, REVIEWS
@@ -17,6 +18,7 @@ from safety_scenarios.scenario.verdict import Verdict
 
 UUID = re.compile(r'[0-9a-f]{8}-[0-9a-f]{4}-[45][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}')
 TOKEN = re.compile(r'[A-Za-z_][A-Za-z0-9.\-_]*')
+CHANGED = Flaw('traces/x', 'changed')
 
 
 @pytest.fixture(scope='module')
@@ -108,7 +110,7 @@ def test_a_check_called_like_a_rule_of_ours_has_failed_all_the_same(judged):
 
 def test_sarif_has_a_result_for_missing_trials_and_for_each_flaw(judged):
     folder, found = judged['rule_based']
-    lacking = replace(found, trials=found.trials[1:], flaws=('traces/x: changed',), not_judged=(
+    lacking = replace(found, trials=found.trials[1:], flaws=(CHANGED,), not_judged=(
         settings_of(folder).plan[0],))
     rows = review_of('sarif', folder, lacking)['runs'][0]['results']
     assert [(row['ruleId'], row['level']) for row in rows] == [
@@ -181,7 +183,7 @@ def test_oscal_has_a_finding_for_each_hazard(judged):
 
 def test_a_changed_folder_satisfies_nothing(judged):
     folder, found = judged['rule_based']
-    other = type(found)(found.trials, ('traces/x: changed',), found.summary)
+    other = type(found)(found.trials, (CHANGED,), found.summary)
     assert set(states_of(review_of('oscal', folder, other)).values()) == {
         ('not-satisfied', 'other')}
     [invocation] = review_of('sarif', folder, other)['runs'][0]['invocations']

@@ -214,7 +214,7 @@ def test_where_nothing_draws_trials_with_a_camera_say_what_to_install_and_others
 def test_what_mujoco_does_not_know_of_opengl_keeps_no_robot_without_a_camera_from_driving():
     code = ('from safety_scenarios.worlds.mujoco.loading import load_physics; load_physics(); '
             'from safety_scenarios.worlds.mujoco import world; '
-            'from safety_scenarios.worlds.mujoco.sensors import camera; '
+            'from safety_scenarios.worlds.mujoco import camera; '
             'from safety_scenarios.errors import InputError\n'
             'try:\n    camera.can_draw()\nexcept InputError as error:\n    print(error)')
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
