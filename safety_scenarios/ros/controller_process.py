@@ -53,6 +53,8 @@ _WAKES_UP_S = 0.1
 """Who does not run at all for so long is held up."""
 _WAITS = 'S'
 """State of a thread that waits for something, and is neither stopped nor ready to run."""
+_ENDED = 'ZX'
+"""States of a thread that has ended, although its parent has not taken note of that."""
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
@@ -202,12 +204,14 @@ def held_up(processes: Mapping[int, bool]) -> Sequence[int]:
 
 
 def _threads(pid: int) -> tuple[list[bytes], set[str]]:
-    """Return what the kernel reports of how long each thread has run, and in which states."""
+    """Return how long each thread that has not ended has run, and in which states they are."""
     times, states = list[bytes](), set[str]()
     for task in Path(f'/proc/{pid}/task').glob('*'):
         with suppress(OSError):
-            times.append((task / 'schedstat').read_bytes())
-            states.add((task / 'stat').read_text('utf-8', 'replace').rpartition(')')[2].split()[0])
+            state = (task / 'stat').read_text('utf-8', 'replace').rpartition(')')[2].split()[0]
+            if state not in _ENDED:
+                times.append((task / 'schedstat').read_bytes())
+                states.add(state)
     return times, states
 
 
