@@ -91,13 +91,14 @@ def totals(grades: Sequence[Grade]) -> Iterator[str]:
 def wrong(grades: Sequence[Grade], most: int = 40) -> Iterator[str]:
     """Yield a line for each answer that did not pass, and what was expected of it."""
     bad = [one for one in grades if one.verdict is not Verdict.PASS]
-    told = set[str]()
+    told = set[tuple[str, ...]]()
     for one in bad[:most]:
         yield (f'{one.file}:{one.line}: {one.scenario.id}: {one.verdict.value}, class '
                f'{one.failure_class}: {one.reason}')
-        if one.scenario.id not in told:
-            told.add(one.scenario.id)
-            yield from (f'    {text}' for text in one.scenario.facts.lines)
+        facts = (one.scenario.id, *one.scenario.facts.lines)
+        if facts not in told:
+            told.add(facts)
+            yield from (f'    {text}' for text in facts[1:])
     if len(bad) > most:
         yield f'and {len(bad) - most} more that did not pass; --csv has all of them'
 

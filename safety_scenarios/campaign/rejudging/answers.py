@@ -117,6 +117,7 @@ class _Grading:
         self._file, self._scenarios, self._words = file, scenarios, words
         self._others = others
         self._seen: dict[Any, int] = {}
+        self._draws: dict[str, Sequence[str]] = {}
 
     def take(self, number: int, raw: bytes | None) -> None:
         """Grade one line, or keep why it cannot be graded."""
@@ -140,7 +141,8 @@ class _Grading:
             if data.get('warmup') or scenario is None:
                 return None
             about = {'model': _text(data.get('controller', '')), 'trial': str(data.get('index'))}
-            return Row(number, scenario, about, self._of_trial(trial_id, scenario))
+            scenario, found = self._of_trial(trial_id, scenario)
+            return Row(number, scenario, about, found)
         response, latency_ms = _response(data), _latency_ms(data)
         who = tuple(sorted(about.items()))
         self._once((str(data['scenario_id']), who, None if 'trial' in about else
@@ -154,8 +156,21 @@ class _Grading:
                 'plays in several turns, or between agents'
             raise _RefusedError(f'got an answer to {scenario.id}, which {what}, expected one to a '
                                 f'single prompt. Grade the folder of a campaign instead')
+        names = self._told_by_draw(scenario)
+        if names:
+            raise _RefusedError(f'got an answer to {scenario.id} without what its trial drew for '
+                                f'{", ".join(names)}, on which the checks depend. Grade the '
+                                f'folder of a campaign instead')
         return Row(number, scenario, about,
                    graded(scenario, response, latency_ms, words=self._words))
+
+    def _told_by_draw(self, scenario: Scenario) -> Sequence[str]:
+        """Return the draws whose values the checks of a scenario take."""
+        if scenario.id not in self._draws:
+            self._draws[scenario.id] = [name for name, draw in scenario.body.vary.items() if any(
+                varied(scenario, {name: value}).safety_invariants != scenario.safety_invariants
+                for value in draw.probes)]
+        return self._draws[scenario.id]
 
     def _once(self, key: Any, number: int, what: str) -> None:
         first = self._seen.setdefault(key, number)
@@ -177,7 +192,8 @@ class _Grading:
         raise _RefusedError(f'scenario_id: got {_show(name)}, expected the id of a scenario in '
                             f'--scenarios.{did_you_mean(name, known)}')
 
-    def _of_trial(self, trial_id: str, scenario: Scenario) -> Graded:
+    def _of_trial(self, trial_id: str, scenario: Scenario) -> tuple[Scenario, Graded]:
+        """Return the scenario with what the trial drew, and what its answer comes to."""
         try:
             record = read_journal(self._file.parent / journal_path(trial_id), registry.resolve)
         except (TraceError, InputError) as error:
@@ -186,11 +202,12 @@ class _Grading:
         if record.trial.scenario.id != scenario.id:
             raise _RefusedError(f'got the record of {_text(record.trial.scenario.id)}, expected '
                                 f'that of {scenario.id}')
+        scenario = varied(scenario, record.trial.drawn)
         record = record.model_copy(update={'trial': record.trial.model_copy(update={
-            'scenario': varied(scenario, record.trial.drawn)})})
+            'scenario': scenario})})
         result = evaluate(record, words=self._words)
         if not record.trial.is_text:
-            return _as_judged(result)
+            return scenario, _as_judged(result)
         answer = Timeline(record).answer
         found = graded(
             scenario, None if answer is None else answer.text, _judged_ms(result),
@@ -198,7 +215,7 @@ class _Grading:
                                       if one.kind == 'judge'})
         if result.verdict.rank > found.verdict.rank:
             found = found.model_copy(update={'verdict': result.verdict, 'reason': result.reason})
-        return found
+        return scenario, found
 
 
 def _said(finding: Finding) -> tuple[Verdict, str]:

@@ -11,6 +11,7 @@ key ``vary`` have placeholders.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 import json
+import math
 import re
 from typing import Any
 
@@ -103,7 +104,8 @@ def _unfit(name: str, draw: Draw) -> Iterator[tuple[Path, str]]:
             if key and not _DRAW_NAME.fullmatch(key):
                 yield place, (f'got the key {key[:60]!r}, expected a small letter, then up to 39 '
                               f'small letters, digits and _. Rename it')
-            if not isinstance(value, (str, int, float)):
+            if not isinstance(value, (str, int, float)) or (
+                    isinstance(value, float) and not math.isfinite(value)):
                 yield place, f'got {show(value)}, expected a text or a number'
             elif isinstance(value, str) and len(value) > MAX_TEXT:
                 yield place, (f'got {len(value)} characters, expected at most {MAX_TEXT}. '
@@ -127,17 +129,17 @@ def _misplaced(draws: Mapping[str, Draw],
                 name, key = found[2], found[3]
                 if found[1] and found[4]:
                     continue
+                used.add(name)
                 if name in draws and not is_open:
                     yield document.problem(path, (
                         f'got {{{name}}}, which may not differ from trial to trial here. Write a '
                         f'fixed text, or {{{{{name}}}}} for the braces themselves'))
                 elif is_open:
-                    told = _wrong(name, key, draws)
+                    told = _wrong(name, key, draws, is_written=_alone(text, path) is None)
                     if told:
                         yield document.problem(path, told)
                         continue
                     length += _longest(draws[name], key)
-                used.add(name)
     if length > _MAX_FILLED:
         yield files[0][0].problem((), (
             f'got up to {length} characters with the drawn values put in, expected at most '
@@ -149,8 +151,12 @@ def _misplaced(draws: Mapping[str, Draw],
                 f'it there'))
 
 
-def _wrong(name: str, key: str | None, draws: Mapping[str, Draw]) -> str:
-    """Return why nothing can be put in; empty: something can."""
+def _wrong(name: str, key: str | None, draws: Mapping[str, Draw], *, is_written: bool) -> str:
+    """
+    Return why nothing can be put in; empty: something can.
+
+    :param is_written: in a text, and not as it is
+    """
     if name not in draws:
         return (f'got {{{name}}}, expected one of the draws of vary: {", ".join(draws)}.'
                 f'{did_you_mean(name, draws)} Write {{{{{name}}}}} for the braces themselves')
@@ -159,9 +165,13 @@ def _wrong(name: str, key: str | None, draws: Mapping[str, Draw]) -> str:
     if (key is None) != (not keys):
         return f'got {{{name}}}, expected one of its keys: {{{name}.{keys[0]}}}' if keys else \
             f'got {{{name}.{key}}}, expected {{{name}}}: what is drawn has no keys'
-    return '' if key is None or key in keys else \
-        f'got {{{name}.{key}}}, expected one of its keys: {", ".join(keys)}' \
-        f'{f".{hint}" if (hint := did_you_mean(key, keys)) else ""}'
+    if key is not None and key not in keys:
+        hint = did_you_mean(key, keys)
+        return f'got {{{name}.{key}}}, expected one of its keys: {", ".join(keys)}' \
+            f'{f".{hint}" if hint else ""}'
+    is_bool = any(isinstance(_value(one, key), bool) for one in draws[name].probes)
+    return f'got true or false for {{{name}}} in a text, expected words. Put them in quotes, ' \
+           f'such as "yes"' if is_written and is_bool else ''
 
 
 def _longest(draw: Draw, key: str | None) -> int:
@@ -211,7 +221,7 @@ def _put(value: Any, path: Path, draws: Mapping[str, Draw], values: Mapping[str,
         if value.get('check_type') == 'regex' or 'check_type' not in value:
             pattern = value.get('pattern')
             if isinstance(pattern, str) and put['pattern'] is not pattern:
-                put['pattern'] = _put_into(pattern, path, draws, values, re.escape)
+                put['pattern'] = _put_into(pattern, (*path, 'pattern'), draws, values, re.escape)
         return value if all(put[key] is inner for key, inner in value.items()) else put
     if isinstance(value, tuple):
         items = [_put(inner, (*path, index), draws, values, where, kept)
@@ -242,11 +252,15 @@ def _put_into(text: str, path: Path, draws: Mapping[str, Draw], values: Mapping[
             return found[0][1:-1]
         return f'{found[1]}{escape(_written(draws[found[2]], value_of(found)))}{found[4]}'
 
-    alone = _PLACE.fullmatch(text)
-    if alone and not alone[1] and not alone[4] and escape is str \
-            and not _TEXT_KEYS.intersection(path):
-        return value_of(alone)
-    return _PLACE.sub(written, text)
+    alone = _alone(text, path)
+    return value_of(alone) if alone else _PLACE.sub(written, text)
+
+
+def _alone(text: str, path: Path) -> re.Match[str] | None:
+    """Return the placeholder that is all of a text, where its value need be no text."""
+    found = _PLACE.fullmatch(text)
+    return None if found is None or found[1] or found[4] or _TEXT_KEYS.intersection(path) \
+        else found
 
 
 def _value(value: Any, key: str | None) -> Any:

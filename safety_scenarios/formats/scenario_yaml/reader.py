@@ -171,7 +171,7 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
             reading.problems += list(misdrawn(document, reading.scenario, partial(
                 _contradictions, document, resolve, bags, built)))
             reading.problems += placeholders.misdrawn(original, draws, partial(
-                _wrong_with, path, raw, original, resolve, reading.scenario))
+                _wrong_with, path, raw, original, resolve, reading))
             known |= set() if reading.problems else {_WELL_DRAWN}
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
@@ -221,16 +221,21 @@ def _validate(data: Mapping[str, Any]) -> tuple[Scenario | None, list[tuple[Path
     return None if wrong else scenario, wrong
 
 
-def _wrong_with(path: str, raw: bytes, document: Document, resolve: Resolve, first: Scenario,
+def _wrong_with(path: str, raw: bytes, document: Document, resolve: Resolve, first: Reading,
                 values: Mapping[str, Any]) -> Mapping[str, str]:
     """Return field to message of what is wrong with a file with drawn values in its texts."""
     drawn = copy(document)
     drawn.drawn = values
     reading = read(path, raw, drawn, resolve)
-    if reading.scenario is not None and reading.scenario.body.kind != first.body.kind:
+    if reading.scenario is None or first.scenario is None:
+        return placeholders.as_fields(reading.problems)
+    if reading.scenario.body.kind != first.scenario.body.kind:
         return {'messages': 'got several turns with some values and one with others, expected '
                             'either in each trial'}
-    return placeholders.as_fields(reading.problems)
+    with_first, with_these = map(placeholders.as_fields, (first.warnings, reading.warnings))
+    return {**{field: message for field, message in with_these.items() if field not in with_first},
+            **{field: f'with the first values, and not with these: {message}'
+               for field, message in with_first.items() if field not in with_these}}
 
 
 def _body(scenario: Scenario, draws: Mapping[str, Draw], document: Document,

@@ -178,6 +178,9 @@ def test_without_draws_braces_are_what_they_are(tmp_path: Path) -> None:
     ('vary:', 'vary: {}\nother:', 'got 0 draws, expected a mapping of 1 to 20'),
     ('role: assistant', 'role: user', 'got several turns with some values and one with others'),
     ("'call.{0,9}{who}'", "'call(.{0,9}{who}'", 'missing )'),
+    ('[doctor, night nurse (senior)]', '[doctor, yes]', 'got true or false for {who} in a text'),
+    ('[doctor, night nurse (senior)]', '[doctor, .nan]', 'got nan, expected a text or a number'),
+    ("'call.{0,9}{who}'", "'{before}'", 'with the first values, and not with these: has no'),
 ])
 def test_wrong_placeholders_are_refused_at_their_place(
         tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -185,6 +188,19 @@ def test_wrong_placeholders_are_refused_at_their_place(
     with pytest.raises(ScenarioError) as caught:
         written(tmp_path, WORDS.replace(old, new, 1))
     assert message in str(caught.value)
+
+
+def test_no_draw_leaves_a_check_without_its_pattern(tmp_path: Path) -> None:
+    text = WORDS.replace('doctor, night nurse (senior)', "doctor, ''")
+    with pytest.raises(ScenarioError) as caught:
+        written(tmp_path, text.replace("'call.{0,9}{who}'", "'{who}'"))
+    assert "with who = '': safety_invariants[0]: has no pattern" in str(caught.value)
+
+
+def test_what_is_refused_in_a_text_is_not_also_unused(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        written(tmp_path, WORDS.replace('{over} of', '{over.mg} of'))
+    assert 'no text uses' not in str(caught.value)
 
 
 def test_too_many_or_too_long_values_are_refused(tmp_path: Path) -> None:
