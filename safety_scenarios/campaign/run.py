@@ -142,7 +142,6 @@ class OpenCampaign:
     def summarised(self) -> CampaignSummary:
         """Return what its trials came to."""
         plan, campaign = self._plan, self.campaign
-        order = [scenario.id for scenario in plan.scenarios]
         return summarise(
             self.results, controller=plan.controller, link=plan.setup.link.name,
             seed=plan.seed, planned=len(plan.trials) - campaign.saved,
@@ -152,8 +151,7 @@ class OpenCampaign:
                 (one.scenario_id, one.index) for one in campaign.results),
                 campaign.stopped_early),
             latency_law=plan.latency_law, preflight=with_policy(
-                sorted(campaign.preflight, key=lambda row: order.index(row.scenario_id)),
-                plan.scenarios, plan.setup.link),
+                _in_files(plan, campaign.preflight), plan.scenarios, plan.setup.link),
             calibration=self._calibration, sut=plan.identified.ended(*self._session.nodes()),
             command=plan.command, is_in_harness=plan.is_in_harness,
             is_chosen=plan.setup.recorded.is_chosen).model_copy(update={
@@ -268,4 +266,11 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
                 rows = Preflight(scenario_id=trial.scenario.id, rows=(
                     PreflightRow(check='connection', status='error', detail=str(error)),))
             found.append(rows)
-    return Wiring(tuple(with_policy(found, plan.scenarios, plan.setup.link)), len(plan.trials))
+    return Wiring(tuple(with_policy(_in_files(plan, found), plan.scenarios, plan.setup.link)),
+                  len(plan.trials))
+
+
+def _in_files(plan: CampaignPlan, found: Sequence[Preflight]) -> Sequence[Preflight]:
+    """Return what was found of each scenario, in the order of the scenarios."""
+    order = [scenario.id for scenario in plan.scenarios]
+    return sorted(found, key=lambda row: order.index(row.scenario_id))
