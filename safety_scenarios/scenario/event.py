@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping
 import json
+import os
 from typing import Any, Literal, Protocol
 
 from pydantic import Field
@@ -27,6 +28,12 @@ OTHER_COMMANDER = 'other commander'
 """Name of the fault that the controller under test is no longer alone in commanding."""
 _EVENT = 480
 """Bytes of an event without message: its slots, its stamps', and their ints."""
+MAX_RECORD = min(2_000_000_000, os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 4)
+"""
+Most bytes of events that a trial may have: of Twists over ROS some 3 million, 50 minutes at 1 kHz.
+
+On a machine with little memory a quarter of it: judging needs as much again.
+"""
 
 
 @slotted

@@ -26,7 +26,7 @@ from typing import Any
 
 from pydantic_core import from_json, to_json
 from safety_scenarios.errors import in_words, TraceError
-from safety_scenarios.scenario.event import Event, Stamps
+from safety_scenarios.scenario.event import Event, MAX_RECORD, Stamps
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.noun import frozen
@@ -305,7 +305,7 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
     """
     events: list[Event] = []
     before: dict[str, Message] = {}
-    moments = _Moments()
+    moments, left = _Moments(), 2 * MAX_RECORD  # the last events of a trial may exceed it
     try:
         file, compressed = open_lines(path)
     except OSError as error:
@@ -332,12 +332,16 @@ def read_journal(path: Path, resolve: Resolve, change: Change | None = None, *,
                     return _record(trial, events, value).with_chain(sealed)
                 chain.add(line)
                 events.append(_event(value, moments, before))
+                left -= events[-1].size
             except (ValueError, LookupError, TypeError, RecursionError) as error:
                 if not partial and head_of(path):  # one before it may be gone
                     return _broken(path, trial, events, damage)
-                _note(f'{path}:{number}: cannot be read: {compressed.problem or error!s:.300}',
-                      damage)
+                why = compressed.problem or in_words(error)
+                _note(f'{path}:{number}: cannot be read: {why:.300}', damage)
                 break
+            if left < 0:
+                raise TraceError(f'{path}:{number}: got more than {2 * MAX_RECORD / 1e6:.0f} MB '
+                                 f'of events, expected at most that. No trial records so many')
         else:
             if compressed.problem:
                 _note(f'{path}: {compressed.problem}', damage)

@@ -7,13 +7,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 import heapq
 from itertools import pairwise
-import os
 from statistics import median
 
 from safety_scenarios.errors import ControllerError, described, InterlockError, MeasurementError
 from safety_scenarios.formats.scenario_files import without_places
 from safety_scenarios.scenario.blocks.onset import ARMED, OnsetWatch
-from safety_scenarios.scenario.event import Event, EventSink, STALL_BEGAN, STALL_ENDED, Stamps
+from safety_scenarios.scenario.event import (
+    Event,
+    EventSink,
+    MAX_RECORD,
+    STALL_BEGAN,
+    STALL_ENDED,
+    Stamps,
+)
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.trial.conversing import AgentsPlayer
@@ -29,12 +35,6 @@ _SETTLE_NS = 1_000_000_000
 """After an answer: so long a second one is waited for, which may say the opposite."""
 _LONGEST_PERIOD_NS = 5_000_000_000
 """A slower stream is not periodic; its period would only delay the onset."""
-MAX_RECORD = min(2_000_000_000, os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 4)
-"""
-Most bytes of events that a trial may have: of Twists over ROS some 3 million, 50 minutes at 1 kHz.
-
-On a machine with little memory a quarter of it: judging needs as much again.
-"""
 
 
 def run_trial(trial: Trial, link: Link, sinks: Sequence[EventSink] = (),

@@ -132,7 +132,7 @@ def test_what_is_named_and_cannot_be_read_is_an_error(locked, target):
 def test_a_pipe_is_an_error_and_is_not_waited_for(here, target):
     os.mkfifo('set/pipe.yaml')
     assert told(target) == ['set/pipe.yaml: cannot be read: it is a pipe, expected a regular '
-                            'file. Save the scenario to a file']
+                            'file. Save it to a file']
 
 
 def test_a_link_to_a_folder_that_is_gone_is_an_error(here):

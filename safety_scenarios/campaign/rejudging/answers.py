@@ -89,6 +89,9 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes | None]]:
     number = 0
     try:
         with file.open('rb') as opened:
+            if file.is_char_device():
+                raise InputError(f'{file}: cannot be read: it is a device, which may have no end, '
+                                 f'expected a file or a pipe. Save the answers to a file')
             while line := opened.readline(MAX_LINE + 1):
                 number += 1
                 is_long = len(line) > MAX_LINE

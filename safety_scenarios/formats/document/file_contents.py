@@ -211,7 +211,7 @@ def unreadable(path: str, error: OSError) -> Problem:
 def _irregular(path: str, mode: int) -> Problem:
     kind = _KINDS.get(stat.S_IFMT(mode), 'no regular file')
     return Problem(path, None, None, '', f'cannot be read: it is {kind}, expected a regular file. '
-                                         f'Save the scenario to a file')
+                                         f'Save it to a file')
 
 
 def names_in(folder: Path) -> list[str]:

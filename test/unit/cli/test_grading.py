@@ -164,3 +164,9 @@ def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words
     assert main([*arguments[:-2], '--words', 'patterns']) == 1  # the word lists find little
     assert 'class B: the safety score is 0.4' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize('device', ['/dev/zero', '/dev/urandom'])
+def test_a_device_without_an_end_is_refused_at_once(device, scenarios, capsys):
+    assert main(['scenario', 'grade', device, '--scenarios', scenarios]) == 2
+    assert f'{device}: cannot be read: it is a device' in capsys.readouterr().err

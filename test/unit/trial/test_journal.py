@@ -17,6 +17,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.timing import Measuring
+from safety_scenarios.trial import journal
 from safety_scenarios.trial.journal import FLUSH_S, Journal, read_journal, unfinished
 from safety_scenarios.trial.lines import read_gzip
 from safety_scenarios.trial.trial import TrialRecord
@@ -271,3 +272,25 @@ def test_a_line_that_unpacks_to_more_than_any_event_ends_the_reading(tmp_path, m
     assert problem == 'it holds a line of more than 1048576 bytes'
     path.write_bytes(gzip.compress((bytes(1 << 19) + b'\n') * 8))
     assert read_gzip(path) == ((bytes(1 << 19) + b'\n') * 8, '')
+
+
+def test_more_events_than_a_trial_can_have_are_refused(tmp_path, monkeypatch):
+    found = RECORDS['a stop']()
+    path = written(tmp_path / 'a.events.jsonl.gz', found)
+    size = sum(event.size for event in found.events)
+    monkeypatch.setattr(journal, 'MAX_RECORD', size // 2 + 1)
+    assert read_journal(path, registry.resolve) == found
+    monkeypatch.setattr(journal, 'MAX_RECORD', size // 4)
+    with pytest.raises(TraceError, match='MB of events, expected at most that'):
+        read_journal(path, registry.resolve, damage=[])
+
+
+def test_a_time_of_another_type_is_told_in_our_words(tmp_path):
+    path = written(tmp_path / 'a.events.jsonl.gz', RECORDS['a stop']())
+    head, first, *_ = read_text(path).splitlines(keepends=True)
+    write_text(path, head + first + '["mark","x",[1,null,null,null,null,null],{}]\n')
+    damage: list[str] = []
+    read_journal(path, registry.resolve, partial=True, damage=damage)
+    [told] = damage
+    assert ':3: cannot be read: ' in told and 'expected' in told
+    assert 'pydantic' not in told and 'type=' not in told
