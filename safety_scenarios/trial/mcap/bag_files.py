@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from safety_scenarios.errors import in_words, MissingDependencyError, SettingsError, TraceError
+from safety_scenarios.formats.document.file_contents import bytes_of
 import yaml
 
 try:
@@ -197,8 +198,11 @@ def _metadata(folder: Path) -> Mapping[str, Any]:
     if not path.is_file():
         raise TraceError(f'got a folder without {METADATA}, expected that of a rosbag2. Name the '
                          f'folder that ros2 bag record wrote, or a .mcap or .db3 file')
-    found: Mapping[str, Any] = yaml.safe_load(path.read_bytes()[:_MAX_METADATA])[
-        'rosbag2_bagfile_information']
+    try:
+        raw = bytes_of(path, _MAX_METADATA)
+    except ValueError as error:
+        raise TraceError(f'{METADATA}: {error}. Record into fewer files') from None
+    found: Mapping[str, Any] = yaml.safe_load(raw)['rosbag2_bagfile_information']
     if found['version'] > _NEWEST:
         raise TraceError(f'{METADATA}: got version {found["version"]}, expected at most '
                          f'{_NEWEST}. Convert the bag with an earlier ros2 bag convert')

@@ -352,6 +352,14 @@ def test_metadata_that_cannot_be_used_is_told_in_words(tmp_path, changes):
     assert refusal(path).startswith(f'{path}')
 
 
+def test_metadata_is_read_to_its_end_or_refused(tmp_path):
+    """What follows the first megabyte may list more files, or count more messages."""
+    path = folder(tmp_path / 'bag', halves(heard(600), 500))
+    with (path / 'metadata.yaml').open('a') as file:
+        file.write(f'# {"-" * 1_000_000}\n  compression_mode: MESSAGE\n')
+    assert 'metadata.yaml: got more than 1000000 bytes, expected at most that' in refusal(path)
+
+
 def test_a_topic_of_another_encoding_is_left_out_unless_it_is_needed(tmp_path):
     notes = [Sent(20, '/notes', 'Note', b'{}', encoding='json')]
     path = write(tmp_path / 'a.mcap', [*heard(600), *notes])
