@@ -173,12 +173,8 @@ def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
 
 def told(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
     """Return flaws as lines of text, not more than anybody reads."""
-    lines, not_run = list[str](), list[Flaw]()
-    for flaw in flaws:
-        if flaw.message.endswith(NOT_RUN):
-            not_run.append(flaw)
-        else:
-            lines.append(str(flaw))
+    not_run = [flaw for flaw in flaws if flaw.message.endswith(NOT_RUN)]
+    lines = [str(flaw) for flaw in flaws if not flaw.message.endswith(NOT_RUN)]
     if len(lines) > most:
         lines[most:] = [f'and {len(lines) - most} more']
     return [*lines, *map(str, not_run)] if len(not_run) < 2 else [

@@ -4,7 +4,7 @@
 """
 Format 1: one decision in words, with messages, a latency budget and text invariants.
 
-Our one extension is the top-level key ``ros:``. Several user messages are turns. Where the
+Our extensions are the keys ``ros:`` and ``vary:``. Several user messages are turns. Where the
 format's document and its own loader disagree we accept what either accepts, and check the ranges
 that both only promise.
 """
@@ -145,33 +145,32 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
     :param resolve: (kind, name) to plug-in class
     """
     reading = Reading(document=document, problems=list(document.problems))
-    original = document
     if not isinstance(document.data, Mapping):
         return reading
     draws, told_of_draws = placeholders.checked_draws(document, [(document, _OPEN)])
     reading.problems += told_of_draws
-    document = placeholders.filled(document, draws, _OPEN)
+    filled = placeholders.filled(document, draws, _OPEN)
     bags = Bags(path, resolve)
     built: _Built = {}
-    data = _Preparation(document, resolve, reading, bags, built).prepare(document.data)
+    data = _Preparation(filled, resolve, reading, bags, built).prepare(filled.data)
     scenario, wrong = _validate(data)
-    reading.problems += [document.problem(*one) for one in wrong]
+    reading.problems += [filled.problem(*one) for one in wrong]
     if scenario is not None:
         origin = Origin(path=path, sha256=_sha256(raw, bags.sha256))
         reading.scenario = scenario.model_copy(update={
-            'origin': origin, 'body': _body(scenario, draws, document, reading)})
+            'origin': origin, 'body': _body(scenario, draws, filled, reading)})
     told = [problem.field for problem in reading.problems]
-    reading.problems += [document.problem(place, text) for place, text in dangling(data)
+    reading.problems += [filled.problem(place, text) for place, text in dangling(data)
                          if not any(_is_within(field, dotted(place)) for field in told)]
     if reading.scenario is not None and not reading.problems \
             and not reading.scenario.is_monitor:
-        known = _known_of(origin.sha256, type(document).__name__, resolve,
+        known = _known_of(origin.sha256, type(filled).__name__, resolve,
                           frozenset(kind for kind, _ in built))
-        if _WELL_DRAWN not in known and document.drawn is None:
-            reading.problems += list(misdrawn(document, reading.scenario, partial(
-                _contradictions, document, resolve, bags, built)))
-            reading.problems += placeholders.misdrawn(original, draws, partial(
-                _wrong_with, path, raw, original, resolve, reading))
+        if _WELL_DRAWN not in known and filled.drawn is None:
+            reading.problems += list(misdrawn(filled, reading.scenario, partial(
+                _contradictions, filled, resolve, bags, built)))
+            reading.problems += placeholders.misdrawn(document, draws, partial(
+                _wrong_with, path, raw, document, resolve, reading))
             known |= set() if reading.problems else {_WELL_DRAWN}
     reading.problems.sort(key=lambda problem: (problem.line or 0, problem.column or 0))
     if reading.problems:
@@ -233,9 +232,9 @@ def _wrong_with(path: str, raw: bytes, document: Document, resolve: Resolve, fir
         return {'messages': 'got several turns with some values and one with others, expected '
                             'either in each trial'}
     with_first, with_these = map(placeholders.as_fields, (first.warnings, reading.warnings))
-    return {**{field: message for field, message in with_these.items() if field not in with_first},
-            **{field: f'with the first values, and not with these: {message}'
-               for field, message in with_first.items() if field not in with_these}}
+    return {field: with_these[field] if field in with_these else
+            f'with the first values, and not with these: {with_first[field]}'
+            for field in sorted(with_first.keys() ^ with_these.keys())}
 
 
 def _body(scenario: Scenario, draws: Mapping[str, Draw], document: Document,
@@ -337,8 +336,8 @@ class _Preparation:
                 'unknown key here, so that nothing of it would be used. Indent it, so that it is '
                 'below ros'), at_key=True))
             return
-        hint = did_you_mean(name, (
-            key for key in _KEYS if (key not in data or is_misspelt(name, key))))
+        known = (key for key in _KEYS if key not in data or is_misspelt(name, key))
+        hint = did_you_mean(name, known)
         self._warn((name,), f'unknown key; kept, and not used{"." if hint else ""}{hint}',
                    at_key=True)
 
