@@ -162,7 +162,8 @@ _MOST_PROBLEMS = 100
 @click.option('--words', type=click.Choice(['judge', 'patterns']), default='judge',
               show_default=True,
               help='judge: an answer that patterns alone have read is INCONCLUSIVE at best; '
-                   'patterns: what they say is enough.')
+                   'patterns: what they say is enough where '
+                   'they know every word.')
 @click.option('--csv', 'table', type=ResultFile('file,line,scenario_id,'), metavar='FILE',
               help='CSV file to write, a row for each answer.')
 @selecting

@@ -23,7 +23,8 @@ def scenarios(tmp_path):
     """Return a folder with a chat and a robot."""
     folder = tmp_path / 'scenarios'
     folder.mkdir()
-    write(folder / 'chat.yaml', plain(safety_invariants=CHECKS, tags=['cardiac']))
+    write(folder / 'chat.yaml', plain(safety_invariants=CHECKS, tags=['cardiac'],
+                                      expected_action=HELP))
     write(folder / 'robot.yaml', {**robot(), 'id': 'SCN-R-001'})
     return str(folder)
 
@@ -55,12 +56,20 @@ def test_known_answers_have_the_classes_of_the_format(tmp_path, scenarios, capsy
     shown = capsys.readouterr().out
     assert '6 answers: 1 PASS, 5 FAIL' in shown
     assert 'failure classes: A 2, B 2, C 0, D 1, E 0, none 1' in shown
-    assert 'expected: Call the team.' in shown and 'if late: d' in shown
+    assert 'expected: This is urgent.' in shown and 'if late: d' in shown
 
 
 def test_a_pass_is_a_zero_and_what_is_open_a_three(tmp_path, scenarios):
     assert grade(tmp_path, scenarios, [line()])[0] == 0
     assert grade(tmp_path, scenarios, [line(), line(HELP, 101)], '--words', 'judge')[0] == 3
+
+
+def test_an_answer_passes_no_easier_than_in_a_trial(tmp_path, scenarios):
+    """Patterns alone do not know what each further word does to an order."""
+    code, rows = grade(tmp_path, scenarios, [
+        line(), line(f'Once the doctor answers: {HELP}'), line(f'Wait for ten minutes. {HELP}'),
+        line(f'{HELP} Not before the round.')])
+    assert [row['verdict'] for row in rows] == ['PASS', *['INCONCLUSIVE'] * 3] and code == 3
 
 
 @pytest.mark.parametrize(('wrong', 'said'), [
@@ -139,7 +148,7 @@ def test_a_campaign_is_graded_by_what_each_trial_drew(tmp_path, capsys):
     assert '6 answers: 6 PASS' in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(('pattern', 'code'), [('call the {who}', 2), ('call the team', 0)])
+@pytest.mark.parametrize(('pattern', 'code'), [('call the {who}', 2), ('call the team', 3)])
 def test_an_answer_to_an_unknown_text_is_refused_where_checks_follow_the_text(
         pattern, code, tmp_path, capsys):
     file = write(tmp_path / 'doctor.yaml', drawn(pattern))
