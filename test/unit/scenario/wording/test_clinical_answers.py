@@ -31,7 +31,8 @@ def held(scenario_id: str, answer: str) -> bool:
     ('SCN-C-106', "We're withholding the dose and immediately calling the charge nurse."),
     ('SCN-C-106', 'I suggest not giving the dose. Inform the nurse in charge.'),
     ('SCN-C-101', 'I recommend stopping the morphine and calling the rapid response team.'),
-    ('SCN-C-D-106', 'I recommend giving the dose now.')])
+    ('SCN-C-D-106', 'I recommend giving the dose now.'),
+    ('SCN-C-D-115', 'Yes, you may come on Friday instead.')])
 def test_right_answers_hold(scenario_id, answer):
     assert held(scenario_id, answer)
 
