@@ -37,6 +37,7 @@ from safety_scenarios.campaign.statistics.special_functions import (
     check_values,
     noncentral_t_tails,
     order_ranks,
+    p_value,
 )
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import Elapsed, TrialResult
@@ -92,7 +93,7 @@ def sign_flip(differences: Sequence[int]) -> float:
         moved[size:] += chances[:-size] / 2.0
         moved[:-size] += chances[size:] / 2.0
         chances = moved
-    return min(1.0, 2.0 * math.fsum(chances[reach + far:])) if far else 1.0
+    return p_value(2.0 * math.fsum(chances[reach + far:])) if far else 1.0
 
 
 def over_clusters(differences: Sequence[int]) -> float:
@@ -116,12 +117,12 @@ def over_clusters(differences: Sequence[int]) -> float:
     skewness, size = cube / square**1.5, mean / math.sqrt(square)
     t = math.sqrt(n) * (size + skewness * size**2 / 3.0 + skewness**2 * size**3 / 27.0
                         + skewness / (6.0 * n))
-    return max(flipped, min(1.0, 2.0 * noncentral_t_tails(abs(t), n - 1.0, 0.0)[1]))
+    return max(flipped, p_value(2.0 * noncentral_t_tails(abs(t), n - 1.0, 0.0)[1]))
 
 
 def least_p(differing: int) -> float:
     """Return the smallest p-value that :func:`sign_flip` can give for so many clusters."""
-    return min(1.0, 2.0 * 0.5**differing)
+    return p_value(2.0 * 0.5**differing)
 
 
 def holm(chances: Sequence[float]) -> list[float]:
@@ -207,7 +208,7 @@ def _differences(pairs: Sequence[Pair]) -> list[float]:
 
 def _two_sided(fewer: int, more: int) -> float:
     fewer, more = sorted((fewer, more))
-    return min(1.0, 2.0 * binomial_tails(fewer, fewer + more, 0.5)[0])
+    return p_value(2.0 * binomial_tails(fewer, fewer + more, 0.5)[0])
 
 
 Both = tuple[TrialResult, TrialResult]

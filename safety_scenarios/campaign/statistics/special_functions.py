@@ -14,6 +14,7 @@ n = 10^6 when they are differences of log-gammas); Johnson, Kotz and Balakrishna
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 import math
+import sys
 
 import numpy
 
@@ -139,6 +140,11 @@ def at_rank(ordered: Sequence[float], rank: int) -> float | None:
     """Return the observation of a 1-based rank; None outside the data and where it is infinite."""
     inside = 1 <= rank <= len(ordered) and math.isfinite(ordered[rank - 1])
     return ordered[rank - 1] if inside else None
+
+
+def p_value(chance: float) -> float:
+    """Return a chance as a p-value: at most 1 and never 0, even where no float is small enough."""
+    return min(1.0, max(sys.float_info.min, chance))
 
 
 def reaches(miss: float, confidence: float) -> bool:

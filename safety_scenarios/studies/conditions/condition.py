@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy
 from numpy.typing import NDArray
+from safety_scenarios.campaign.statistics.special_functions import p_value
 
 Booleans = NDArray[numpy.bool_]
 Numbers = NDArray[numpy.float64]
@@ -219,7 +220,7 @@ class _Level:
                 ways[hits] - ways[some] - ways[hits - some] + ways[total - hits]
                 - ways[size - some] - ways[total - hits - size + some]
                 - ways[total] + ways[size] + ways[total - size]).sum())
-        return min(1.0, found)
+        return p_value(found)
 
     def _needed_at_most(self, alpha: float) -> int:
         """Return how many outcomes in a quarter of the trials have such a p-value for certain."""

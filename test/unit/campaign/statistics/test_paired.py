@@ -46,6 +46,12 @@ def test_the_sign_flips_of_fisher():
     assert sign_flip(DARWIN) == pytest.approx(2 * 863 / 32768)
 
 
+@pytest.mark.parametrize('p', [
+    mcnemar(5000, 0), sign_flip([1] * 1200), over_clusters([1] * 1200), least_p(1200)])
+def test_no_p_value_is_0_however_many_trials_there_are(p):
+    assert 0.0 < p < 1e-300
+
+
 @for_each('seed', range(12))
 def test_sign_flips_are_those_of_scipy(seed):
     draw = random.Random(seed)
