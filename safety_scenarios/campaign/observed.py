@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from safety_scenarios import registry
-from safety_scenarios.campaign.folder.files import hashed_files, journal_path
+from safety_scenarios.campaign.folder.files import hashed_files, journal_path, LiveSink
 from safety_scenarios.campaign.folder.folder import RunFolder
 from safety_scenarios.campaign.plan import TrialTask, Wants
 from safety_scenarios.campaign.process import uninterrupted
@@ -114,13 +114,15 @@ class ObservedCampaign(Campaign):
         aside = {one.scenario_id for one in known if not has_record(one)}
         self._known = Counter(one.scenario_id for one in known if one.scenario_id in aside)
         """Results to come of scenarios in which a record was set aside: none may be left out."""
-        self._live = ''
-        """The trial whose events the observers' sinks have taken while it ran."""
+        self._live, self._sinks = '', list[LiveSink]()
+        """The trial whose events the observers' sinks have taken while it ran, and those sinks."""
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """Return what takes the events of a trial that runs in this process."""
         self._live = trial.trial_id
-        return [sink for observer in self._observers for sink in observer.sinks(trial)]
+        self._sinks = [LiveSink(sink) for observer in self._observers
+                       for sink in observer.sinks(trial)]
+        return self._sinks
 
     def tasks(self, tasks: Sequence[TrialTask]) -> Sequence[TrialTask]:
         """Return tasks with what the observers want to know of their trials."""
@@ -165,6 +167,8 @@ class ObservedCampaign(Campaign):
                 except KeyboardInterrupt:  # it ends the campaign, after the other observers
                     interrupted = True
             self.results.append(done.result)
+        for sink in self._sinks:
+            sink.raise_error()
         if interrupted:
             raise KeyboardInterrupt
         if was_run(done.result) and not done.result.warmup:

@@ -34,12 +34,12 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.servers import AreSettings, JudgeServer
 from safety_scenarios.scenario.settings import JudgedBy, LatencyLaw, RunSettings, SequentialTest
 from safety_scenarios.trial.identity import Identity
-from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.link import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
+from safety_scenarios.trial.plan_data import planned_entries
 from safety_scenarios.trial.session import Extract, LinkPlugin
 from safety_scenarios.trial.trial import PlannedTrial, Trial
 

@@ -3,7 +3,7 @@
 
 """Files beside scenarios: rubrics, prompts for models that drive, hazard registers, robots."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 import hashlib
 import os
@@ -14,12 +14,11 @@ from pydantic import ValidationError
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
-    Problem,
     ScenarioError,
     SettingsError,
     UnreadableError,
 )
-from safety_scenarios.formats.document.file_contents import names_in, raw_of, read_noun
+from safety_scenarios.formats.document.file_contents import names_in, read_mapping, read_noun
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.positions import Path as Place
@@ -42,16 +41,7 @@ def read_rubric(path: Path) -> tuple[Rubric, str]:
 
     :raises InputError: the file cannot be read, or every problem in it with its line and column
     """
-    raw = raw_of(str(path))
-    if isinstance(raw, Problem):
-        raise ScenarioError([raw])
-    document = Document.of(str(path), raw)
-    problems = list(document.problems)
-    if not problems and not isinstance(document.data, Mapping):
-        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
-                                             f'name and dimensions'))
-    if problems:
-        raise ScenarioError(problems)
+    raw, document = read_mapping(path, 'name and dimensions')
     try:
         rubric = Rubric.model_validate(document.data)
     except ValidationError as error:

@@ -12,7 +12,11 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios import registry
 from safety_scenarios.errors import did_you_mean, InputError, Problem, ScenarioError
-from safety_scenarios.formats.document.file_contents import blank_problems, raw_of
+from safety_scenarios.formats.document.file_contents import (
+    blank_problems,
+    raise_problems,
+    read_mapping,
+)
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.document.positions import Path as Place
@@ -67,23 +71,11 @@ def load_profile(name: str) -> Profile:
     :raises ScenarioError: every problem of the file, each with line and column
     :raises InputError: there is no such profile
     """
-    path = str(profile_path(name))
-    raw = raw_of(path)
-    if isinstance(raw, Problem):
-        raise ScenarioError([raw])
-    document = Document.of(path, raw)
-    problems = list(document.problems)
-    if not problems and not isinstance(document.data, Mapping):
-        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
-                                             f'robot, topics and driver'))
-    if problems:
-        raise ScenarioError(problems)
+    _, document = read_mapping(profile_path(name), 'robot, topics and driver')
     data = dict(document.data)
-    blanks = [*blank_problems(document, 'It was not seen when the profile was written: fill it '
-                              'in')]
-    if blanks:
-        raise ScenarioError(blanks)
-    problems += _of_another_kind(data, document)
+    raise_problems([*blank_problems(
+        document, 'It was not seen when the profile was written: fill it in')])
+    problems = [*_of_another_kind(data, document)]
     problems += [] if problems else _wrong_driver(data, document)
     if any(one.field == 'driver' or one.field.startswith('driver.') for one in problems):
         data.pop('driver')

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Interface types of ROS as plain data: commands, sensors, scans and trajectories."""
+"""How messages are filled and read: a command as Twist or trajectory, joints, scans, prompts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress

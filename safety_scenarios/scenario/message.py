@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What travels: ROS-free messages, chat messages, and a controller's view and command."""
+"""Messages of any type as plain data, chat messages, a controller's observation and command."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

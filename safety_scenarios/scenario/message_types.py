@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Fields of the messages that scenario files write most, and the types that move a robot.
+Which fields a type of message has (Twist, LaserScan), and which types move a robot.
 
 Of a type that moves a robot two questions are asked, with two answers. What a harness must not
 publish beside a real robot, and what it does not play from a recording, is decided by type and

@@ -15,7 +15,7 @@ belongs to a trial that never ended. NaN and infinity are written by those names
 ``json`` reads them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 import json
 from operator import attrgetter, sub
@@ -42,7 +42,6 @@ from safety_scenarios.trial.lines import (
 )
 from safety_scenarios.trial.plan_data import (
     Change,
-    entries_of,
     from_text,
     plan_from_data,
     plan_to_data,
@@ -380,11 +379,6 @@ def _broken(path: Path, trial: Trial, events: Sequence[Event],
     _note(f'{path}:{number}: the chain of hashes is broken here: {why}. It is no record of what '
           f'was measured', damage)
     return TrialRecord(trial=trial, events=tuple(events[:max(0, number - 2)]))
-
-
-def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
-    """Yield what the plan of a campaign says of each of its trials."""
-    return entries_of(trials)
 
 
 def unfinished(path: Path) -> Path:

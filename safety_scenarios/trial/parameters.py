@@ -20,8 +20,7 @@ from pathlib import Path, PurePath
 import re
 import sys
 from sysconfig import get_path
-import types
-from typing import Annotated, Any, cast, get_args, get_origin, Literal, Union
+from typing import Any, cast
 
 from pydantic import (
     create_model,
@@ -54,6 +53,7 @@ from safety_scenarios.errors import (
     without_credentials,
 )
 from safety_scenarios.scenario.controller import ControllerPlugin
+from safety_scenarios.scenario.fields import kinds_of
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import leaves
 from safety_scenarios.trial.link import ControllerFacts
@@ -181,11 +181,11 @@ def _without_secrets(value: Any) -> Any:
 
 def _is_secret(path: Sequence[str], field: FieldInfo) -> bool:
     return bool(_SECRET.search(path[-1])) or any(
-        kind in (SecretStr, SecretBytes) for kind in _kinds(field.annotation))
+        kind in (SecretStr, SecretBytes) for kind in kinds_of(field.annotation))
 
 
 def _from_text(text: str, annotation: Any) -> Any:
-    if any(_is_text(kind) for kind in _kinds(annotation)):
+    if any(_is_text(kind) for kind in kinds_of(annotation)):
         return text
     try:
         return json.loads(text)
@@ -196,20 +196,6 @@ def _from_text(text: str, annotation: Any) -> Any:
 def _is_text(kind: Any) -> bool:
     return isinstance(kind, str) or (
         isinstance(kind, type) and issubclass(kind, (str, enum.Enum, PurePath)))
-
-
-def _kinds(annotation: Any) -> Iterator[Any]:
-    """Yield the types and the words that an annotation allows."""
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        yield from _kinds(get_args(annotation)[0])
-    elif origin in (Union, types.UnionType):
-        for inner in get_args(annotation):
-            yield from _kinds(inner)
-    elif origin is Literal:
-        yield from get_args(annotation)
-    else:
-        yield annotation
 
 
 def _reason(error: ValidationError, where: str) -> str:

@@ -203,7 +203,7 @@ def _without_scenario(trial: Trial) -> dict[str, Any]:
     return trial.model_dump(serialize_as_any=True, exclude={'scenario'})
 
 
-def entries_of(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
+def planned_entries(trials: Iterable[Trial]) -> Iterator[PlannedTrial]:
     """Yield what the plan of a campaign says of each trial; each scenario is read once."""
     read: dict[int, tuple[Scenario, str]] = {}  # the scenario too, so that no id is used again
     for trial in trials:

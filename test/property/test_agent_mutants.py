@@ -14,6 +14,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.agents import reader
 from safety_scenarios.formats.document.json_document import JsonDocument
+from unit.formats.places import holder, places
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,31 +31,21 @@ KEYS = ('description', 'roles', 'tools', 'agents', 'rules', 'name', 'id', 'role'
 MUTANTS = 400
 
 
-def places(value, path=()):
-    """Return every place in a value."""
-    items = value.items() if isinstance(value, dict) else \
-        enumerate(value) if isinstance(value, list) else ()
-    return [found for key, inner in items
-            for found in [(*path, key), *places(inner, (*path, key))]]
-
-
 def mutate(chance, data):
     """Change one thing: leave out, add, another type, another text, or another order."""
-    *way, last = chance.choice(places(data))
-    holder = data
-    for step in way:
-        holder = holder[step]
+    way = chance.choice(list(places(data)))
+    inside, last = holder(data, way), way[-1]
     how = chance.randrange(6)
     if how == 0:
-        del holder[last]
-    elif how == 1 and isinstance(holder, dict):
-        holder[chance.choice(KEYS)] = chance.choice(ODD)
+        del inside[last]
+    elif how == 1 and isinstance(inside, dict):
+        inside[chance.choice(KEYS)] = chance.choice(ODD)
     elif how == 2:
-        holder[last] = chance.choice(ODD)
-    elif how == 3 and isinstance(holder, list):
-        chance.shuffle(holder)
-    elif isinstance(holder[last], str):
-        holder[last] = chance.choice(TEXTS)
+        inside[last] = chance.choice(ODD)
+    elif how == 3 and isinstance(inside, list):
+        chance.shuffle(inside)
+    elif isinstance(inside[last], str):
+        inside[last] = chance.choice(TEXTS)
 
 
 def is_twice(data):

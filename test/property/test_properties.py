@@ -32,6 +32,7 @@ from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import TrialRecord
+from unit.formats.places import places
 from unit.records import ALL_CLEAR_MS, are_text, command, driving, hazard, reacting, record
 import yaml
 
@@ -83,14 +84,6 @@ def test_the_loader_refuses_any_bytes_with_an_input_error(file, raw):
      "'", '<<', '?', ',', '1', 'null', '\t', '---\n', '%YAML 1.1\n', *TAGS])).map(''.join))
 def test_the_loader_refuses_any_text_with_an_input_error(file, text):
     check_loader(file, text.encode('utf-8', 'replace'))
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else \
-        enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
 
 
 @thorough

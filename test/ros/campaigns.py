@@ -3,7 +3,7 @@
 
 """Campaigns as a user runs them: the installed command in a process of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -13,6 +13,8 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+import time
+from typing import Any
 
 from examples import FEW
 from safety_scenarios.judging.findings.latency_findings import WITHIN_BUDGET
@@ -197,6 +199,15 @@ def campaign(folder: Path, *arguments: str, domain: int | None = None, timeout: 
             run.again.append(more)
     assert not (again and run.unmeasured), f'three times not measured:\n{run.output}'
     return run
+
+
+def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+    """Wait for a condition and return what it is."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, 'waited in vain'
+        time.sleep(0.02)
+    return found
 
 
 @contextmanager

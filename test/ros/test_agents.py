@@ -18,7 +18,7 @@ import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
-from ros.campaigns import campaign, COMMAND, environment, process
+from ros.campaigns import campaign, COMMAND, environment, process, until
 from safety_scenarios.errors import LinkTimeoutError
 from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import qos
@@ -105,13 +105,6 @@ class Wire:
             found += self.received(20_000_000, link)
         assert len(found) == count, [(event.kind, event.text) for event in found]
         return found
-
-
-def until(condition):
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def brief(event):

@@ -11,6 +11,7 @@ import time
 import pytest
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from ros.campaigns import until
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.ros.worlds.embedded.commanders import transform_of
@@ -43,13 +44,6 @@ def simulating(domain: int):
             finally:
                 ended.set()
                 thread.join()
-
-
-def until(what, timeout_s: float = 20.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not what():
-        assert time.monotonic() < deadline, 'it never came'
-        time.sleep(0.01)
 
 
 @pytest.mark.dds

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured
+from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured, until
 from safety_scenarios.ros.controller_process import last_words
 from safety_scenarios.ros.domain import abandoned, remove_segments
 
@@ -78,14 +78,6 @@ def running(tmp_path):
         yield evaluator, tmp_path / 'run'
         if evaluator.poll() is None:
             evaluator.kill()
-
-
-def until(condition, seconds=30):
-    """Wait for a condition."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, 'waited in vain'
-        time.sleep(0.05)
 
 
 def children(pid):

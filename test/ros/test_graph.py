@@ -4,9 +4,9 @@
 """The endpoints of a process that did not end cleanly must not be taken for its successor's."""
 
 from contextlib import ExitStack
-import time
 
 import pytest
+from ros.campaigns import until
 
 pytestmark = pytest.mark.dds
 NAME = 'controller_node'
@@ -31,13 +31,6 @@ def make_node(stack, domain):
     return make
 
 
-def until(condition):
-    deadline = time.monotonic() + 20
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return condition()
-
-
 def test_the_endpoints_of_a_dead_controller_are_not_its_successors(make_node):
     from safety_scenarios.ros.link.graph import Graph
     from std_msgs.msg import String
@@ -53,11 +46,11 @@ def test_the_endpoints_of_a_dead_controller_are_not_its_successors(make_node):
         return graph.has_listener('prompt', publisher, {}) and graph.publishers('response') != []
 
     start()
-    assert until(is_heard)
+    until(is_heard)
     graph.disregard(NAME)
     assert not graph.has_listener('prompt', publisher, {}) and not graph.publishers('response')
     start()
-    assert until(is_heard), 'the successor is heard although the dead one is still in the graph'
+    until(is_heard)  # the successor, although the dead one is still in the graph
     assert len(graph.publishers('response')) == 1
 
 
@@ -66,7 +59,7 @@ def test_a_robot_that_is_there_already_stays_alive(make_node):
     from std_msgs.msg import String
     graph = Graph(make_node('evaluator_node'))
     make_node('robot').create_publisher(String, 'odom', 10)
-    assert until(lambda: graph.publishers('odom') != [])
+    until(lambda: graph.publishers('odom') != [])
     graph.disregard(NAME)
     assert graph.publishers('odom') != []
 
@@ -82,7 +75,7 @@ def test_the_preflight_names_a_driver_that_cannot_hear_the_commands(make_node):
     for name, interface, profile in (('other_type', TwistStamped, 10), ('deaf', Twist, 10),
                                      ('hears', Twist, qos_profile_sensor_data)):
         make_node(name).create_subscription(interface, 'cmd_vel', print, profile)
-    assert until(lambda: len(graph.subscribers_of('cmd_vel')) == 3 and graph.publishers('cmd_vel')
+    until(lambda: len(graph.subscribers_of('cmd_vel')) == 3 and graph.publishers('cmd_vel')
                  and len(graph._others()) == 4)
     rows = list(fit.unexecuted_rows(['cmd_vel']))
     assert {row.status for row in rows} == {'warn'}
@@ -104,7 +97,7 @@ def test_who_waits_for_a_clock_and_what_was_meant_by_a_name_is_told(make_node):
     assert not list(graph.clock_rows())
     robot.create_publisher(String, '/r2/base/cmd_vel', 10)
     robot.set_parameters([Parameter('use_sim_time', value=True)])
-    assert until(lambda: own.count_subscribers('/clock') and own.count_publishers(
+    until(lambda: own.count_subscribers('/clock') and own.count_publishers(
         '/r2/base/cmd_vel') and '/robot' in graph._others())
     (row,) = graph.clock_rows()
     assert row.status == 'warn' and row.detail.startswith('/robot: takes time from /clock, which')
@@ -114,6 +107,6 @@ def test_who_waits_for_a_clock_and_what_was_meant_by_a_name_is_told(make_node):
     assert 'std_msgs/msg/String from /robot' in graph.discovered('/r2/base/cmd_vel', {})
     robot.create_publisher(String, '/r3/base/cmd_vel', 10)
     robot.create_publisher(Clock, '/clock', 10)
-    assert until(lambda: own.count_publishers('/clock')
+    until(lambda: own.count_publishers('/clock')
                  and own.count_publishers('/r3/base/cmd_vel'))
     assert not list(graph.clock_rows()) and not graph.hint('base/cmd_vel')

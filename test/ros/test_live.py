@@ -8,10 +8,9 @@ import json
 from pathlib import Path
 import subprocess
 import sys
-import time
 
 import pytest
-from ros.campaigns import campaign, environment, QUICK, SOON
+from ros.campaigns import campaign, environment, QUICK, SOON, until
 from safety_scenarios.errors import InterlockError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.scenario.hil import HilSettings
@@ -149,11 +148,3 @@ def test_who_is_judged_is_told_nothing_and_the_preflight_says_so(node_of):
         'scenario': trial.scenario.model_copy(update={'body': ros})}), ())
     [row] = live.rows
     assert row.detail.startswith('/evaluator_node/event: the scenario uses it')
-
-
-def until(found):
-    """Return what is found, as soon as it is."""
-    deadline = time.monotonic() + 20
-    while not found() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return found()

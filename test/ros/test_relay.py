@@ -14,7 +14,7 @@ import time
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros.campaigns import environment
+from ros.campaigns import environment, until
 from rosgraph_msgs.msg import Clock
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.link import qos
@@ -81,21 +81,13 @@ def relay(domain, *arguments):
                 running.kill()
 
 
-def awaited(what, timeout_s=10.0):
-    deadline = time.monotonic() + timeout_s
-    while not (found := what()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
-    return found
-
-
 def test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs(domain):
     with relay(domain, *SETTINGS) as running, ros_context([], domain) as context:
         node = Node('around', context=context)
         around, control = Around(node), RelayControl(node, 15.0)
         with spinning(node):
             assert set(control.topics()) == {'/scan_on_wire', '/beat_on_wire', '/nowhere'}
-            awaited(lambda: around.play(1, patience_s=0.2)[1]
+            until(lambda: around.play(1, patience_s=0.2)[1]
                     and node.count_publishers('/beat_on_wire'))
 
             sent, heard = around.play(30)
@@ -125,7 +117,7 @@ def test_a_relay_is_a_wire_with_faults_that_are_switched_while_it_runs(domain):
 
             _refuses(control)
             node.create_publisher(LaserScan, 'scan_on_wire', qos.stimulus())
-            awaited(lambda: '/around as a publisher beside the relay' in control.status()[
+            until(lambda: '/around as a publisher beside the relay' in control.status()[
                 '/scan_on_wire'].problem)
             status = control.status()
             assert status['/nowhere'].problem.startswith('/none: it has no publisher')
@@ -173,14 +165,14 @@ def test_a_delay_is_one_of_simulated_time_where_that_is_the_time(domain):
         with spinning(node):
             ticking.start()
             try:
-                awaited(lambda: node.count_subscribers('/clock') and node.count_subscribers(
+                until(lambda: node.count_subscribers('/clock') and node.count_subscribers(
                     '/scan') and node.count_publishers('/scan_on_wire'))
                 time.sleep(0.5)
                 sent = around.scan()
                 time.sleep(0.3)
                 assert not around.heard, 'simulated time stands'
                 now[0] = 6.1
-                awaited(lambda: around.heard)
+                until(lambda: around.heard)
                 assert numbers(around.heard) == [sent]
             finally:
                 ended.set()

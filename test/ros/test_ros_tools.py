@@ -21,7 +21,7 @@ from rcl_interfaces.srv import GetParameters, ListParameters, SetParametersAtomi
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from ros.campaigns import campaign, environment, faulty, QUICK
+from ros.campaigns import campaign, environment, faulty, QUICK, until
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.ros.link import qos
@@ -53,15 +53,6 @@ def looker(domain):
         node = Node('looker', context=context)
         with spinning(node):
             yield node
-
-
-def until(condition, seconds=30):
-    """Wait for a condition and return what it is."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, 'waited in vain'
-        time.sleep(0.02)
-    return found
 
 
 def ask(node, kind, name, again_s=2.0, **fields):

@@ -9,11 +9,10 @@ from pathlib import Path
 import subprocess
 import sys
 import threading
-import time
 
 from interfaces_built import interfaces_folder
 import pytest
-from ros.campaigns import campaign, environment, QUICK, SOON
+from ros.campaigns import campaign, environment, QUICK, SOON, until
 import safety_scenarios
 from safety_scenarios.judging.findings.harness import UNEVEN
 from safety_scenarios.ros.spinning import ros_context
@@ -134,7 +133,7 @@ def test_steps_are_made_by_the_thread_that_owns_the_world(simulator):
         paused = served(simulator, 'set_simulation_state', **state(2))
         steps = served(simulator, 'step_simulation', steps=200)
         features = served(simulator, 'get_simulator_features')
-        await_that(lambda: steps)
+        until(lambda: steps)
         assert [paused[0].code, steps[0].code, features[0].code] == [answering.OK] * 3
         assert simulator.standing.now_ns % 5_000_000 == 0
         assert simulator.stamp_ns - simulator._now_ns == 0
@@ -191,11 +190,3 @@ def test_the_standard_adapter_comes_to_what_our_own_control_comes_to(tmp_path, d
     assert judged and all(judged.values()), run.output
     assert alone.verdict.name == 'PASS'
     assert trial['world']['min_gap_m'] == pytest.approx(alone.world.min_gap_m, abs=0.2)
-
-
-def await_that(what, timeout_s: float = 30.0) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + timeout_s
-    while not what():
-        assert time.monotonic() < deadline, 'it never came'
-        time.sleep(0.01)

@@ -9,10 +9,9 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
-from ros.campaigns import brief, campaign, COMMAND, environment, process, QUICK, trials_in
+from ros.campaigns import brief, campaign, COMMAND, environment, process, QUICK, trials_in, until
 from unzipped import read_text
 
 pytestmark = pytest.mark.dds
@@ -30,14 +29,6 @@ def children(parent: int, module: str) -> list[int]:
         except OSError:
             pass  # it has ended meanwhile
     return found
-
-
-def await_that(what, timeout_s: float = 60.0) -> None:
-    """Wait until something holds."""
-    deadline = time.monotonic() + timeout_s
-    while not what():
-        assert time.monotonic() < deadline, 'it never came'
-        time.sleep(0.02)
 
 
 def has_onset(folder: Path) -> bool:
@@ -110,15 +101,15 @@ def test_whoever_dies_costs_a_trial_and_leaves_nobody_behind(tmp_path):
     """The simulator's death costs its trial and no other; the evaluator's ends the others."""
     folder = tmp_path / 'run'
     with running(folder, '--trials', '3', '--set', 'real_time_factor=0.5') as run:
-        await_that(lambda: has_onset(folder))
+        until(lambda: has_onset(folder))
         killed, = children(run.pid, SIMULATOR)
         os.kill(killed, signal.SIGKILL)
-        await_that(lambda: len(trials_in(folder)) == 2)
+        until(lambda: len(trials_in(folder)) == 2)
         left = [*children(run.pid, SIMULATOR), *children(run.pid, 'controller_node')]
         assert len(left) == 2
         run.kill()
         output, _ = run.communicate(timeout=10)
-        await_that(lambda: not any(Path('/proc', str(pid)).exists() for pid in left), 15)
+        until(lambda: not any(Path('/proc', str(pid)).exists() for pid in left), 15)
     first, second = trials_in(folder)
     # a busy host may break the clock as well, and then that alone is judged
     by_clock = any(one['source'] == 'clock' for one in first['findings'])

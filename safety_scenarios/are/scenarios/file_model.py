@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an ARE file says: its types as ARE 1.2.0 takes them, events, actions, the scenario.
+What ARE's importer takes, in version 1.2.0: types of fields, events, actions, the scenario.
 
 What the reader has nothing else to say about is told from here, so that nothing that ARE refuses
 for its type goes without a word: a number in quotes it takes, a text without quotes it does not.

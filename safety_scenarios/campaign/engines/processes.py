@@ -22,7 +22,6 @@ from multiprocessing.connection import Connection, wait
 import os
 from pathlib import Path
 import pickle
-import select
 import signal
 import socket
 import subprocess
@@ -50,7 +49,7 @@ from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
 from safety_scenarios.campaign.process import interruptible, uninterrupted
 from safety_scenarios.campaign.trials import execute, open_session, TrialDone
 from safety_scenarios.errors import ControllerError, described, SafetyScenariosError
-from safety_scenarios.trial.links.isolated_process import end_of, error_output
+from safety_scenarios.trial.links.isolated_process import end_of, end_with, error_output
 from safety_scenarios.trial.trial import Trial
 
 _MOST_OPEN = 8
@@ -156,14 +155,7 @@ def _end_with_parent(descriptor: int) -> None:
     """End this process as soon as the other one has, whatever runs here: it writes its files."""
     if sys.platform == 'linux':
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    threading.Thread(target=_watch, args=(descriptor,), name='parent', daemon=True).start()
-
-
-def _watch(descriptor: int) -> None:
-    watched = select.poll()
-    watched.register(descriptor, 0)  # what is always reported: that it was hung up
-    watched.poll()
-    os._exit(1)
+    threading.Thread(target=end_with, args=(descriptor, 1), name='parent', daemon=True).start()
 
 
 _BOOT = """

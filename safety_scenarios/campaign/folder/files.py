@@ -24,7 +24,7 @@ from safety_scenarios.are.traces.writer import write_are
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.errors import TraceError
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.event import EventSink
+from safety_scenarios.scenario.event import Event, EventSink
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.identity import digest, Identity
@@ -64,6 +64,34 @@ class JournalFile(EventSink, Protocol):
         """Stop writing; the file stays unfinished."""
 
 
+class LiveSink:
+    """Feeds a sink while a trial runs; its mistake changes no trial, and waits until the end."""
+
+    def __init__(self, sink: EventSink) -> None:
+        self._sink = sink
+        self._error: Exception | None = None
+
+    def add(self, event: Event) -> None:
+        """
+        Pass the event on, unless the sink has failed.
+
+        :raises TraceError: the disk is full
+        """
+        if self._error is not None:
+            return
+        try:
+            self._sink.add(event)
+        except TraceError:
+            raise
+        except Exception as error:
+            self._error = error
+
+    def raise_error(self) -> None:
+        """Raise what the sink has raised."""
+        if self._error is not None:
+            raise self._error
+
+
 class TrialFiles:
     """
     Writes the files of one trial after the other.
@@ -77,6 +105,7 @@ class TrialFiles:
         self.folder = folder
         self._traces, self._open_journal = traces, journal
         self._journal: JournalFile | None = None
+        self._sinks: Sequence[LiveSink] = ()
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
         """
@@ -85,7 +114,8 @@ class TrialFiles:
         :raises TraceError: the disk is full, or the folder is gone
         """
         self._journal = self._open_journal(self.folder / journal_path(trial.trial_id), trial)
-        return self._journal, *(sink for trace in self._traces for sink in trace.sinks(trial))
+        self._sinks = [LiveSink(sink) for trace in self._traces for sink in trace.sinks(trial)]
+        return self._journal, *self._sinks
 
     def write(self, record: TrialRecord, result: TrialResult) -> Mapping[str, str]:
         """
@@ -98,6 +128,8 @@ class TrialFiles:
         if self._journal is not None:
             head = self._journal.seal(record)
             record = record.with_chain(head)
+        for sink in self._sinks:
+            sink.raise_error()
         for trace in self._traces:
             trace.trial_ended(record, result)
         if self._journal is not None:

@@ -50,7 +50,7 @@ from safety_scenarios.scenario.settings import EXTERNAL, MonitorSettings, RunSet
 from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import digest
-from safety_scenarios.trial.journal import planned_entries
+from safety_scenarios.trial.plan_data import planned_entries
 from safety_scenarios.trial.summary import CampaignSummary
 from safety_scenarios.trial.trial import TrialRecord
 

@@ -45,16 +45,11 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import EXTERNAL, JudgedBy, RunSettings
 from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.trial.identity import digest
-from safety_scenarios.trial.journal import (
-    Journal,
-    planned_entries,
-    read_journal,
-    UNFINISHED,
-    unfinished,
-)
+from safety_scenarios.trial.journal import Journal, read_journal, UNFINISHED, unfinished
 from safety_scenarios.trial.lines import break_in, lines_in, read_gzip
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.plan import plan, unvaried
+from safety_scenarios.trial.plan_data import planned_entries
 from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.session import TraceContext
 from safety_scenarios.trial.trial import PlannedTrial, Trial, TrialRecord

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar
 import zlib
 
 from pydantic import ValidationError
-from safety_scenarios.errors import InputError, Problem, ScenarioError, UnreadableError
+from safety_scenarios.errors import Problem, ScenarioError, UnreadableError
 from safety_scenarios.formats.document import json_document, positions
 from safety_scenarios.formats.document.messages import describe, show
 from safety_scenarios.formats.document.positions import Document
@@ -362,16 +362,8 @@ def read_noun(path: Path, model: type[_M], keys: str, worded: Callable[
     :param worded: place and sentence of a problem to those that are shown
     :raises InputError: it cannot be read, or every problem in it with its line and field
     """
-    raw = raw_of(str(path))
-    if isinstance(raw, Problem):
-        raise InputError(str(raw))
-    document = Document.of(str(path), raw)
-    problems = list(document.problems)
-    if not problems and not isinstance(document.data, Mapping):
-        problems.append(document.problem((), f'got {show(document.data)}, expected a mapping with '
-                                             f'{keys}'))
-    problems += [] if problems else blank_problems(document, 'Fill it in')
-    raise_problems(problems)
+    _, document = read_mapping(path, keys)
+    raise_problems([*blank_problems(document, 'Fill it in')])
     try:
         return model.model_validate(document.data), document
     except ValidationError as error:
@@ -379,6 +371,24 @@ def read_noun(path: Path, model: type[_M], keys: str, worded: Callable[
                         for place, sentence, at_key
                         in describe(error.errors(include_url=False), model)])
         raise
+
+
+def read_mapping(path: Path, keys: str) -> tuple[bytes, Document]:
+    """
+    Return the bytes of a file, and the mapping in it as plain data that knows its places.
+
+    :param keys: what it has to hold, for messages
+    :raises ScenarioError: it cannot be read, or every problem in it with its line and field
+    """
+    raw = raw_of(str(path))
+    if isinstance(raw, Problem):
+        raise ScenarioError([raw])
+    document = Document.of(str(path), raw)
+    raise_problems(list(document.problems))
+    if not isinstance(document.data, Mapping):
+        raise_problems([document.problem((), f'got {show(document.data)}, expected a mapping with '
+                                             f'{keys}')])
+    return raw, document
 
 
 def raise_problems(problems: list[Problem]) -> None:

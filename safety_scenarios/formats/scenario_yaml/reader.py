@@ -286,12 +286,9 @@ class _Preparation:
     def prepare(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         data = dict(raw)
         self._unknown_keys(data)
-        for name in NULL_IS_DEFAULT:
-            if name in data and data[name] is None:
-                self._warn((name,), 'is empty; taken as its default. Remove the key')
-                del data[name]
         more = {} if is_monitor(data) else told_by_ros(data, self._resolve)
-        for name in sorted(more.keys() & data.keys()):
+        empty = [name for name in NULL_IS_DEFAULT if name in data and data[name] is None]
+        for name in (*empty, *sorted(more.keys() & data.keys())):
             self._warn((name,), 'is empty; taken as its default. Remove the key')
             del data[name]
         for name in FIELDS:
@@ -337,9 +334,7 @@ class _Preparation:
                 'below ros'), at_key=True))
             return
         known = (key for key in _KEYS if key not in data or is_misspelt(name, key))
-        hint = did_you_mean(name, known)
-        self._warn((name,), f'unknown key; kept, and not used{"." if hint else ""}{hint}',
-                   at_key=True)
+        self._warn_unknown((name,), 'kept, and not used', did_you_mean(name, known))
 
     def _misspelt(self, path: Path, meant: str) -> None:
         self._reading.problems.append(self._document.problem(path, (
@@ -351,9 +346,7 @@ class _Preparation:
         if not isinstance(block, Mapping):
             return block
         for name in sorted(set(block) - set(model.model_fields)):
-            hint = did_you_mean(name, model.model_fields)
-            self._warn((*path, name), f'unknown key; not used{"." if hint else ""}{hint}',
-                       at_key=True)
+            self._warn_unknown((*path, name), 'not used', did_you_mean(name, model.model_fields))
         return {name: value for name, value in block.items() if name in model.model_fields}
 
     def _lint(self, data: dict[str, Any]) -> None:
@@ -497,6 +490,9 @@ class _Preparation:
 
     def _refuse(self, path: Path, message: str) -> None:
         self._reading.problems.append(self._document.problem(path, message))
+
+    def _warn_unknown(self, path: Path, then: str, hint: str) -> None:
+        self._warn(path, f'unknown key; {then}{"." if hint else ""}{hint}', at_key=True)
 
     def _warn(self, path: Path, message: str, at_key: bool = False, code: str = '') -> None:
         self._reading.warnings.append(self._document.problem(path, message, at_key, code))

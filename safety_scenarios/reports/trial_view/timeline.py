@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happened when, and what can be displayed of it: phases, commands, words, series."""
+"""The timeline that page and terminal draw: phases, onset, stop, commands, words, series."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

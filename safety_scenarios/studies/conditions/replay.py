@@ -35,8 +35,8 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario, Selection
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.space import ONSET, PHASE
-from safety_scenarios.trial.journal import planned_entries
 from safety_scenarios.trial.plan import fixed
+from safety_scenarios.trial.plan_data import planned_entries
 from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.trial import NOMINAL, PlannedTrial, Timeline, Trial, TrialRecord
 

@@ -92,29 +92,11 @@ class PairedArms:
 
         Its own undecided ones are bad and without a reaction, and those of the second are not bad.
         """
-        for figure, is_benign, is_bad in _SHARES:
-            some = [_of_kind(one, is_benign) for one in self.every]
-            if some[0]:
-                yield _more(figure, no_narrower(*(
-                    _difference(one, confidence, _or_undecided(is_bad), is_bad) for one in some)))
-        for figure, unit, both in _TIMES:
-            known = [[told for mine in _units(one) if (told := _at_worst(mine, one, both))]
-                     for one in self.every]
-            if known[0]:
-                yield _later(figure, unit, known, confidence)
+        return _differences(self.every, confidence, at_worst=True)
 
     def differences(self, confidence: float) -> Iterator[Difference]:
         """Yield what the second is worse in; a figure without a pair is left out."""
-        for figure, is_benign, is_bad in _SHARES:
-            some = [_of_kind(one, is_benign) for one in (self.found, self.different)]
-            if some[0]:
-                yield _more(figure, no_narrower(*(
-                    _difference(one, confidence, is_bad, is_bad) for one in some)))
-        for figure, unit, both in _TIMES:
-            known = [[told for mine in _units(one) if (told := both(mine))]
-                     for one in (self.found, self.different)]
-            if known[0]:
-                yield _later(figure, unit, known, confidence)
+        return _differences((self.found, self.different), confidence, at_worst=False)
 
     def only(self, scenario_id: str) -> 'PairedArms':
         """Return the pairs of one scenario."""
@@ -188,6 +170,22 @@ def _mcnemar(pairs: Sequence[Both]) -> float:
 
 def _changes(one: TrialResult, two: TrialResult, before: Verdict) -> bool:
     return one.verdict is before and two.verdict is not before
+
+
+def _differences(groups: Sequence[Pairs], confidence: float,
+                 at_worst: bool) -> Iterator[Difference]:
+    for figure, is_benign, is_bad in _SHARES:
+        some = [_of_kind(one, is_benign) for one in groups]
+        is_first_bad = _or_undecided(is_bad) if at_worst else is_bad
+        if some[0]:
+            yield _more(figure, no_narrower(*(
+                _difference(one, confidence, is_first_bad, is_bad) for one in some)))
+    for figure, unit, both in _TIMES:
+        known = [[told for mine in _units(one)
+                  if (told := _at_worst(mine, one, both) if at_worst else both(mine))]
+                 for one in groups]
+        if known[0]:
+            yield _later(figure, unit, known, confidence)
 
 
 def _units(pairs: Pairs) -> list[Sequence[Both]]:

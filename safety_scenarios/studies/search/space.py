@@ -233,9 +233,8 @@ _CENTRES, _SEED = 256, 20
 class Gap:
     """A part of the space without a trial."""
 
-    centre: Point
     radius: float
-    """Of the ball in which no trial lies, in shares of a range, over the ranges alone."""
+    """Of the largest ball in which no trial lies, in shares of a range, over the ranges alone."""
     low: Point
     high: Point
     """Corners of a box without a trial."""
@@ -295,14 +294,13 @@ def _largest_gap(space: Space, points: Sequence[Point]) -> Gap | None:
     centres = numpy.random.default_rng(_SEED).random((_CENTRES, len(ranges)))
     if not len(points):
         whole = numpy.ones(len(ranges))
-        return Gap(whole / 2, float(numpy.linalg.norm(whole) / 2), 0 * whole, whole, 1.0)
+        return Gap(float(numpy.linalg.norm(whole) / 2), 0 * whole, whole, 1.0)
     near = numpy.sqrt(((centres[:, None, :] - known[None]) ** 2).sum(2)).min(1)
-    best = int(near.argmax())
     boxes = [_empty_box(centre, known) for centre in centres]
     volumes = [float(numpy.prod(high - low)) for low, high in boxes]
     widest = int(numpy.argmax(volumes))
     low, high = boxes[widest]
-    return Gap(centres[best], float(near[best]), low, high, volumes[widest])
+    return Gap(float(near.max()), low, high, volumes[widest])
 
 
 def _empty_box(centre: NDArray[numpy.float64], points: NDArray[numpy.float64]) \

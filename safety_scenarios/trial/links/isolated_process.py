@@ -171,16 +171,16 @@ def serve(descriptor: int, thing: Any = None) -> None:
     :param descriptor: of the socket to the harness
     :param thing: the controller, if this process has it already
     """
-    threading.Thread(target=_end_with, args=(descriptor,), name='harness', daemon=True).start()
+    threading.Thread(target=end_with, args=(descriptor, 0), name='harness', daemon=True).start()
     ControllerServer(Frames(descriptor, _NO_LIMIT), thing).serve()
 
 
-def _end_with(descriptor: int) -> None:
+def end_with(descriptor: int, code: int) -> None:
     """End this process as soon as the harness has closed its end, whatever runs here."""
     watched = select.poll()
     watched.register(descriptor, 0)  # what is always reported: that it was hung up
     watched.poll()
-    os._exit(0)
+    os._exit(code)
 
 
 def _do_nothing() -> int:

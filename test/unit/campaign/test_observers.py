@@ -98,6 +98,18 @@ def test_what_an_observer_raises_ends_the_campaign(tmp_path, call):
         3 if call == 'campaign_ended' else 0)
 
 
+def test_what_a_sink_raises_ends_the_campaign_and_changes_no_trial(tmp_path):
+    class WithoutAdd(Observer):
+
+        def sinks(self, trial):
+            return [object()]
+    with pytest.raises(AttributeError, match="no attribute 'add'"):
+        run(settings(tmp_path / 'run', trials=3), [WithoutAdd()], Loopback)
+    run(settings(tmp_path / 'alone'), [], Loopback)
+    assert (tmp_path / 'run' / 'trials.jsonl').read_bytes() == \
+        (tmp_path / 'alone' / 'trials.jsonl').read_bytes()
+
+
 def test_an_observer_is_told_before_the_first_link_is_opened(tmp_path):
     told = Told(tmp_path)
     opened = []

@@ -255,19 +255,16 @@ def test_the_settings_hold_how_time_is_judged(tmp_path):
     assert settings['host']['cores'] and settings['ros'] == {}
 
 
-def test_an_external_controller_is_refused_before_anything_is_written(tmp_path, capsys):
+@pytest.mark.parametrize(('scenario', 'controller', 'why'), [
+    ('robotic', 'external', 'An external controller needs ROS'),
+    ('robotic', 'rule_base', "Did you mean 'rule_based'?"),
+    ('SCN-C-101', 'llm', 'its latency would be a lie')])  # in simulated time it answers at once
+def test_a_controller_that_cannot_be_judged_here_is_refused_before_anything_is_written(
+        tmp_path, capsys, scenario, controller, why):
     folder = tmp_path / 'run'
-    assert main(['run', 'robotic', '--link', 'loopback', '--controller', 'external',
+    assert main(['run', scenario, '--link', 'loopback', '--controller', controller,
                  '--output', str(folder)]) == 2
-    assert 'An external controller needs ROS' in capsys.readouterr().err
-    assert not folder.exists()
-
-
-def test_an_unknown_controller_is_refused_before_anything_is_written(tmp_path, capsys):
-    folder = tmp_path / 'run'
-    assert main(['run', 'robotic', '--link', 'loopback', '--controller', 'rule_base',
-                 '--output', str(folder)]) == 2
-    assert "Did you mean 'rule_based'?" in capsys.readouterr().err
+    assert why in capsys.readouterr().err
     assert not folder.exists()
 
 
@@ -277,15 +274,6 @@ def test_the_command_s_exit_code_is_that_of_the_campaign(tmp_path, controller, c
     assert main(['run', 'SCN-R-101', '--link', 'loopback', '--controller', controller,
                  '--output', str(tmp_path / 'run')]) == code
     assert 'in simulated time' in capsys.readouterr().out
-
-
-def test_a_controller_whose_thinking_takes_time_is_refused(tmp_path, capsys):
-    """In simulated time a model would answer at once."""
-    folder = tmp_path / 'run'
-    assert main(['run', 'SCN-C-101', '--link', 'loopback', '--controller', 'llm',
-                 '--output', str(folder)]) == 2
-    assert 'its latency would be a lie' in capsys.readouterr().err
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize(('controller', 'code'), [('rule_based', 0), ('always_stop', 3)])

@@ -595,8 +595,15 @@ class TakesEventsForGranted(WritesNothing):
         assert record.events[0]
 
 
+class WithoutAdd(WritesNothing):
+
+    def sinks(self, trial):
+        return [object()]
+
+
 @pytest.mark.parametrize(('claim', 'plugin', 'error'), [
     ('test_it_writes_a_file', WritesNothing, AssertionError),
+    ('test_it_writes_a_file', WithoutAdd, AttributeError),
     ('test_a_trial_that_never_began_is_no_error_of_it', TakesEventsForGranted, IndexError)])
 def test_a_broken_trace_writer_fails(claim, plugin, error, expect_broken):
     expect_broken(TraceContract, claim, plugin, error)

@@ -13,6 +13,7 @@ from safety_scenarios.are.scenarios import reader as are_json
 from safety_scenarios.formats.agents import reader as agent_spec
 from safety_scenarios.formats.scenario_yaml import reader as scenario_yaml
 from unit.formats.agent_files import agents, DATA, dumped, read
+from unit.formats.places import holder, places
 
 SCHEMA = json.loads((DATA / 'schema.json').read_text(encoding='utf-8'))
 VALIDATOR = Draft7Validator(SCHEMA)
@@ -36,26 +37,17 @@ def fitting(chance, schema):
             if name in needed or chance.random() < 0.6}
 
 
-def places(value, path=()):
-    items = value.items() if isinstance(value, dict) else \
-        enumerate(value) if isinstance(value, list) else ()
-    return [found for key, inner in items
-            for found in [(*path, key), *places(inner, (*path, key))]]
-
-
 def changed(chance, data):
     """Return data with one thing taken away, added, or of another type."""
-    *way, last = chance.choice(places(data))
-    holder = data
-    for step in way:
-        holder = holder[step]
+    way = chance.choice(list(places(data)))
+    inside, last = holder(data, way), way[-1]
     how = chance.randrange(4)
     if how == 0:
-        del holder[last]
-    elif how == 1 and isinstance(holder, dict):
-        holder[chance.choice(NAMES)] = chance.choice(ODD)
+        del inside[last]
+    elif how == 1 and isinstance(inside, dict):
+        inside[chance.choice(NAMES)] = chance.choice(ODD)
     else:
-        holder[last] = chance.choice(ODD)
+        inside[last] = chance.choice(ODD)
     return data
 
 

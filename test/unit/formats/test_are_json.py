@@ -34,6 +34,7 @@ from unit.formats.are_files import (
     write,
 )
 from unit.formats.are_runs import played
+from unit.formats.places import places
 from unit.loopback_runs import loopback_run
 from unit.records import answered, EXACT
 
@@ -356,16 +357,8 @@ SCRAP = strategies.sampled_from([
     {'content': 1}])
 
 
-def places(data, path=()):
-    yield path
-    items = data.items() if isinstance(data, dict) else enumerate(data) \
-        if isinstance(data, list) else ()
-    for key, value in items:
-        yield from places(value, (*path, key))
-
-
 FULL = json.loads((DATA / 'two_turns_with_calls.json').read_text())
-PLACES = sorted((path for path in places(FULL) if path), key=repr)
+PLACES = sorted(places(FULL), key=repr)
 
 
 @settings(deadline=None, max_examples=up_to(300),

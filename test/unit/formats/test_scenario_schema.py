@@ -16,6 +16,7 @@ import pytest
 from safety_scenarios.cli.listing import schema_of
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
+from unit.formats.places import holder, places
 
 CONFIG = Path(__file__).resolve().parents[3] / 'config' / 'scenarios'
 SCENARIOS = [fast_yaml.load(path.read_text(encoding='utf-8')) for path in (
@@ -39,18 +40,9 @@ def loads(folder: Path, data: Any) -> bool:
     return True
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else \
-        enumerate(value) if isinstance(value, list) else ()
-    return [found for key, inner in items
-            for found in [(*path, key), *places(inner, (*path, key))]]
-
-
 def put(data: Any, way: tuple[Any, ...], value: Any) -> Any:
-    changed = holder = deepcopy(data)
-    for step in way[:-1]:
-        holder = holder[step]
-    holder[way[-1]] = value
+    changed = deepcopy(data)
+    holder(changed, way)[way[-1]] = value
     return changed
 
 
@@ -73,7 +65,7 @@ def test_what_the_reader_takes_the_schema_takes(tmp_path):
     for data in some(SCENARIOS):
         assert VALIDATOR.is_valid(data)
         drawn = str(data.get('ros', {}).get('vary'))  # whose values replace what stands there
-        for way in chance.sample(places(data), 12):
+        for way in chance.sample(list(places(data)), 12):
             if str(way[-1]) in drawn:
                 continue
             changed = put(data, way, chance.choice(ODD))

@@ -171,12 +171,23 @@ _LOG = logging.getLogger(__name__)
 _TIMING = 'server_timing'
 
 
-class OpenpiModel(ServerModel):
+class _OverWebSocket(ServerModel):
+
+    _socket: WebSocket | None = None
+
+    def hang_up(self) -> None:
+        """Close the WebSocket."""
+        socket, self._socket = self._socket, None
+        if socket is not None:
+            socket.part()
+        super().hang_up()
+
+
+class OpenpiModel(_OverWebSocket):
     """Sends the contract's inputs as one map, under their own names."""
 
     kind: ClassVar[str] = 'openpi'
     schemes: ClassVar[Mapping[str, int]] = {'ws': 8000, 'wss': 443}
-    _socket: WebSocket | None = None
 
     def connect(self, deadline: Deadline) -> None:
         """Open a WebSocket, on which the server first tells of itself."""
@@ -199,20 +210,13 @@ class OpenpiModel(ServerModel):
         return Inference(named_outputs(found), duration_ns(
             timing.get('infer_ms')) if isinstance(timing, Mapping) else None)
 
-    def hang_up(self) -> None:
-        """Close the WebSocket."""
-        socket, self._socket = self._socket, None
-        if socket is not None:
-            socket.part()
-        super().hang_up()
-
 
 _ANSWERS = {'hello': 'hello_ack', 'prepare_case': 'prepare_case_ack', 'reset': 'reset_result',
             'infer': 'infer_result'}
 _CASE = 'safety_scenarios'
 
 
-class XPolicyLabModel(ServerModel):
+class XPolicyLabModel(_OverWebSocket):
     """
     Sends the contract's inputs nested by the slashes in their names: vision/cam_head/color.
 
@@ -224,7 +228,6 @@ class XPolicyLabModel(ServerModel):
 
     def __init__(self, address: str, options: ModelOptions) -> None:
         super().__init__(address, options)
-        self._socket: WebSocket | None = None
         self._evaluation, self._trial, self._step = str(uuid4()), str(uuid4()), 0
 
     def connect(self, deadline: Deadline) -> None:
@@ -248,13 +251,6 @@ class XPolicyLabModel(ServerModel):
         """Begin another trial on the server."""
         if self._socket is not None:
             self._asked(self._begin, Deadline(self.options.timeout_s))
-
-    def hang_up(self) -> None:
-        """Close the WebSocket."""
-        socket, self._socket = self._socket, None
-        if socket is not None:
-            socket.part()
-        super().hang_up()
 
     def _begin(self, deadline: Deadline) -> None:
         self._trial, self._step = str(uuid4()), 0
