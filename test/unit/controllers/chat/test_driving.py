@@ -529,8 +529,9 @@ def test_finish_waits_for_the_rest_and_parallel_does_not(server: FakeServer, sta
         controller = start(on_new_data=on_new_data)
         until(controller, lambda _, known=before: len(server.requests) > known)
         server.script(in_pieces('slow'))
-        due_s = time.monotonic() + 0.1
-        until(controller, lambda _, due_s=due_s: time.monotonic() > due_s, box(1.0))
+        due_s, known = time.monotonic() + 0.1, before + requests
+        until(controller, lambda _, due_s=due_s, known=known: time.monotonic() > due_s
+              and len(server.requests) >= known, box(1.0))
         assert min(len(server.requests) - before, 2) == requests
 
 
