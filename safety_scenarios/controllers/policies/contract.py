@@ -283,8 +283,8 @@ class ActionOutput(Noun):
             raise ValueError('got of_top_speed with a unit or for a position, expected a velocity '
                              'without unit')
         if min(numbers(self.std)) < 0 or not any(numbers(self.std)):
-            raise ValueError(f'got std {min(numbers(self.std)):g}, expected a number > 0, and none '
-                             f'< 0: values are multiplied by it')
+            raise ValueError(f'got std {min(numbers(self.std)):g}, expected a number > 0, and '
+                             f'none < 0: values are multiplied by it')
         if self.clip is not None and not self.clip[0] < self.clip[1]:
             raise ValueError(f'got clip {list(self.clip)}, expected the least value first')
         if any(column < 0 for column in self.columns) or \

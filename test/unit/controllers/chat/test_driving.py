@@ -16,8 +16,10 @@ import pytest
 from safety_scenarios.controllers.chat.reply import (
     action_in,
     Completion,
+    completion_of,
     Fault,
     FaultyReplyError,
+    StreamedCompletion,
     ToolCall,
 )
 from safety_scenarios.controllers.llm import LanguageModel
@@ -418,6 +420,16 @@ def test_a_call_where_json_is_due_is_named(finish):
     with pytest.raises(FaultyReplyError, match=r'malformed: the answer has no text, .* asks for '
                                                r'JSON \(call: json_schema\)'):
         action_in(answer, LanguageModel().driving)
+
+
+@for_each('name', ['turn', None])
+def test_arguments_that_are_no_text_are_named(name):
+    function = {'name': name or 7, 'arguments': {} if name else ''}
+    for read in (lambda call: completion_of({'choices': [{'message': {'tool_calls': [call]}}]}),
+                 lambda call: StreamedCompletion().add({'choices': [{'delta': {
+                     'tool_calls': [call]}}]})):
+        with pytest.raises(FaultyReplyError, match='name or arguments of a call are no text'):
+            read({'function': function})
 
 
 @for_each(('text', 'why'), [
