@@ -95,6 +95,8 @@ class ControllerHost:
         self._decided: Command | Message | None = None
         self.stamps: CommandStamps | None = None
         """Of the latest command, by the controller itself; None: it gave none."""
+        self._inferred: tuple[int | None, int] = None, 0
+        """When the latest inference without a duration of its own began, and when it ended."""
         self._said: Message | None = None
         self._seen = Observation.model_construct(t_ns=0, readings={})
         self._heard: dict[str, tuple[int, int | None, Message]] = {}
@@ -206,7 +208,8 @@ class ControllerHost:
         Return when the latest command was decided.
 
         Without stamps of the controller's own: when it was asked, from the newest reading. What
-        was decided from the observation of this tick was decided when the controller returned.
+        was decided from the observation of this tick was decided when the controller returned. So
+        it is with an inference that took no time by the controller's own clock, which stood.
 
         :param ended_ns: steady clock, when ``tick`` had returned
         :param published_ns: the same, when the command is published
@@ -214,8 +217,12 @@ class ControllerHost:
         stamps = self.stamps
         if stamps is None:
             stamps = CommandStamps.of(self._seen, ended_ns=ended_ns)
-        elif stamps.began_ns == self._seen.t_ns and stamps.ended_ns is None:
+        elif stamps.began_ns == self._seen.t_ns and stamps.ended_ns in (None, stamps.began_ns):
+            self._inferred = self._seen.t_ns, ended_ns
             stamps = stamps.model_copy(update={'ended_ns': ended_ns})
+        elif stamps.ended_ns is not None and stamps.ended_ns == stamps.began_ns \
+                and stamps.began_ns == self._inferred[0]:  # a later action of its chunk
+            stamps = stamps.model_copy(update={'ended_ns': self._inferred[1]})
         return Timing.of(stamps, published_ns)
 
     def _observation(self, heard: Heard, now_ns: int, ros_ns: int) -> Observation:

@@ -145,7 +145,7 @@ class TurnTaker:
             self._answering += change
 
     def end(self, turn: Turn, thought_ns: int, period_ns: int,
-            commands: Mapping[str, int], missed: str = '') -> None:
+            commands: Mapping[str, int], missed: str = '', begins_chunk: bool = False) -> None:
         """Say that a turn has ended."""
         before_ns, self._held_ns = self._held_ns, _held_ns()
         with self._changed:
@@ -153,6 +153,7 @@ class TurnTaker:
             self._last = Done(
                 count=turn.count, stage=turn.stage, thought_ns=thought_ns, period_ns=period_ns,
                 held_ns=max(0, self._held_ns - before_ns), commands=commands, missed=missed,
+                begins_chunk=begins_chunk,
                 answering=self._answering > 0,
                 beside='' if self._is_alone else _beside()[:_LONGEST])
         self._say(self._last)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 import logging
+import time
 from typing import Literal
 
 from safety_scenarios.controllers.chat.reply import Fault, FaultyReplyError
@@ -53,7 +54,8 @@ class Questions:
         self._waits_since: _Question | None = None
         self._not_before_ns = 0
         self._why = ''
-        self._lost: CommandStamps | None = None
+        self._lost: tuple[int, CommandStamps] | None = None
+        """When it was noticed that an answer was lost, and stamps of its question."""
         self.answer: Reply | None = None
         """The newest valid answer; None: there is none now."""
 
@@ -71,10 +73,9 @@ class Questions:
 
         :param stamps: of the observation that the command follows
         """
-        lost = self._lost
-        if lost is None or lost.ended_ns != stamps.began_ns:
-            lost = stamps
-        return lost.model_copy(update={'note': self.why})
+        noticed_ns, lost = self._lost or (None, stamps)
+        return (lost if noticed_ns == stamps.began_ns else stamps).model_copy(
+            update={'note': self.why})
 
     def tick(self, now_ns: int, situation: str, stamps: CommandStamps) -> None:
         """
@@ -92,7 +93,8 @@ class Questions:
         if since is not None and now_ns - since.asked_ns > self._timeout_ns \
                 and not self._is_lost_for(Fault.TIMEOUT.value):
             self._lose(FaultyReplyError(
-                Fault.TIMEOUT, f'no decision within {self._timeout_ns / 1e6:g} ms'), since, now_ns)
+                Fault.TIMEOUT, f'no decision within {self._timeout_ns / 1e6:g} ms'), since, now_ns,
+                now_ns)
 
     def forget(self) -> int:
         """
@@ -126,7 +128,8 @@ class Questions:
         if fault is None:
             self.answer, self._why, self._lost = reply, '', None
         else:
-            self._lose(fault, question, now_ns)
+            past_ns = time.monotonic_ns() - reply.figures.ended_ns
+            self._lose(fault, question, now_ns, max(question.asked_ns, now_ns - past_ns))
 
     def _cancel_outdated(self, situation: str) -> None:
         if self._on_new_data != 'cancel' or self._cancelled >= _MOST_CANCELLED:
@@ -150,11 +153,16 @@ class Questions:
     def _is_lost_for(self, why: str) -> bool:
         return self.answer is None and self._why == why
 
-    def _lose(self, fault: FaultyReplyError, question: _Question, now_ns: int) -> None:
-        """Have no valid answer from now on; each new reason is logged once."""
+    def _lose(self, fault: FaultyReplyError, question: _Question, now_ns: int,
+              ended_ns: int) -> None:
+        """
+        Have no valid answer from now on; each new reason is logged once.
+
+        :param ended_ns: when the request had failed
+        """
         why = fault.fault.value if fault.fault is Fault.TIMEOUT else str(fault)[:LONGEST_NOTE]
         if not self._is_lost_for(why):
             _LOG.warning('no valid answer: %s', fault)
         if self.answer is not None or not self._why:
-            self._lost = question.stamps.model_copy(update={'ended_ns': now_ns})
+            self._lost = now_ns, question.stamps.model_copy(update={'ended_ns': ended_ns})
         self.answer, self._why = None, why

@@ -183,12 +183,9 @@ class StreamedCompletion:
                     or _text(delta.get('reasoning')))
 
     def _add_call(self, call: Any) -> None:
-        function = call.get('function') if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or len(self._calls) > MOST_CALLS:
-            raise FaultyReplyError(Fault.MALFORMED, 'no call')
-        name, arguments = function.get('name') or '', function.get('arguments') or ''
-        if not isinstance(name, str) or not isinstance(arguments, str):
-            raise FaultyReplyError(Fault.MALFORMED, 'a call without name or arguments')
+        name, arguments = _name_and_arguments(call)
+        if len(self._calls) > MOST_CALLS:
+            raise FaultyReplyError(Fault.MALFORMED, 'too many calls')
         index = call.get('index')
         place = len(self._calls) - 1 if index is None and not name else len(self._calls)
         if index is not None:  # some servers number nothing, and send each call whole
@@ -317,12 +314,22 @@ def _first_choice(document: Any) -> Mapping[str, Any]:
 
 
 def _call(call: Any) -> ToolCall:
+    name, arguments = _name_and_arguments(call)
+    if not name:
+        raise FaultyReplyError(Fault.MALFORMED, 'a call without the name of a tool')
+    return ToolCall(name, arguments)
+
+
+def _name_and_arguments(call: Any) -> tuple[str, str]:
+    """Return them of a call, or of one piece of it, in which either may be missing."""
     function = call.get('function') if isinstance(call, Mapping) else None
-    name = function.get('name') if isinstance(function, Mapping) else None
-    arguments = function.get('arguments') if isinstance(function, Mapping) else None
-    if not isinstance(name, str) or not isinstance(arguments, (str, type(None))):
+    if not isinstance(function, Mapping):
         raise FaultyReplyError(Fault.MALFORMED, 'no call')
-    return ToolCall(name, arguments or '')
+    found = function.get('name'), function.get('arguments')
+    if not all(isinstance(text, (str, type(None))) for text in found):
+        raise FaultyReplyError(Fault.MALFORMED, 'name or arguments of a call are no text')
+    name, arguments = found
+    return name or '', arguments or ''
 
 
 def _refusal(message: Mapping[str, Any]) -> str:

@@ -282,9 +282,9 @@ class ActionOutput(Noun):
         if self.of_top_speed and (self.unit or not self.quantity.endswith('velocity')):
             raise ValueError('got of_top_speed with a unit or for a position, expected a velocity '
                              'without unit')
-        if min(numbers(self.std)) < 0:
-            raise ValueError(f'got std {min(numbers(self.std)):g}, expected no number < 0: values '
-                             f'are multiplied by it')
+        if min(numbers(self.std)) < 0 or not any(numbers(self.std)):
+            raise ValueError(f'got std {min(numbers(self.std)):g}, expected a number > 0, and '
+                             f'none < 0: values are multiplied by it')
         if self.clip is not None and not self.clip[0] < self.clip[1]:
             raise ValueError(f'got clip {list(self.clip)}, expected the least value first')
         if any(column < 0 for column in self.columns) or \

@@ -11,7 +11,7 @@ what is deployed.
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 import logging
 from pathlib import Path
 import re
@@ -272,8 +272,7 @@ class PolicyController(ControllerPlugin):
 
     def _refuse(self, problems: Iterable[str]) -> None:
         """Refuse what does not fit."""
-        found = [f'controller: {self._name} and its contract: {one}' for one in problems]
-        if found:
+        if found := [f'controller: {self._name} and its contract: {one}' for one in problems]:
             raise SettingsError('\n'.join(found))
 
     def decide(self, observation: Observation) -> Command | None:
@@ -371,14 +370,16 @@ class PolicyController(ControllerPlugin):
 
     def _infer(self, asked: Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
-        if asked.episode != self._memory.begun:  # here, so that a failure is that of a question
-            self._model.reset()
-            self._memory.begun = asked.episode
-        found = self._model.infer(given)
-        if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes its time
-            time.sleep(early_ns / 1e9)
-        asked.ended_ns = time.monotonic_ns()
-        return found
+        try:
+            if asked.episode != self._memory.begun:  # here: a failure is that of a question
+                self._model.reset()
+                self._memory.begun = asked.episode
+            found = self._model.infer(given)
+            if (early_ns := until_ns - time.monotonic_ns()) > 0:  # to sleep for 0 s takes time
+                time.sleep(early_ns / 1e9)
+            return found
+        finally:
+            asked.ended_ns = time.monotonic_ns()
 
     def _take(self, observation: Observation) -> None:
         """Take the answer of the model if it counts by now."""
@@ -390,15 +391,14 @@ class PolicyController(ControllerPlugin):
                 asked.ready_ns is not None and observation.t_ns < asked.ready_ns):
             return
         memory.asked = None
+        stamped = partial(CommandStamps.of, asked.observation, began_ns=asked.began_ns,
+                          ended_ns=asked.ended_ns)
         try:
             found = asked.future.result()
         except InferenceError as error:
-            self._fail(error, CommandStamps.of(
-                asked.observation, began_ns=asked.began_ns, ended_ns=self._now_ns(observation)))
+            self._fail(error, stamped())
             return
-        self._put(found, None, CommandStamps.of(
-            asked.observation, began_ns=asked.began_ns, ended_ns=asked.ended_ns,
-            server_ns=found.server_ns))
+        self._put(found, None, stamped(server_ns=found.server_ns))
 
     def _take_streamed(self, stream: ObservationStream) -> None:
         needed = stream.needed

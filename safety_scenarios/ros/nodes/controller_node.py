@@ -243,7 +243,8 @@ class ControllerNode(Node):
         thought_ns = took_ns()
         said_ns = self._ended_ns = turn.now_ns + thought_ns
         self.turns.end(turn, thought_ns, period_ns,
-                       self._publish(message, beside, said_ns, said_ns))
+                       self._publish(message, beside, said_ns, said_ns),
+                       begins_chunk=self.begins_chunk)
 
     def tick(self) -> None:
         """Ask the plug-in what to do now, and publish it."""

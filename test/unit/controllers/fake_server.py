@@ -178,11 +178,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer that no model is known; nobody decides by that, and no script has it."""
+        self.server.visits += 1  # before the answer, after which the client goes on
         self.send_response(200)
         self.send_header('content-length', '2')
         self.end_headers()
         self.wfile.write(b'{}')
-        self.server.visits += 1
 
     def do_POST(self) -> None:
         """Note the request and send what the script says."""

@@ -403,7 +403,9 @@ class Turns:
         else:
             self._pace = None
         self._waiting += [(effect_ns, *one) for one in self._arrivals.take_commands()]
-        self.due_ns = max(turn.now_ns + max(1, done.period_ns), effect_ns)
+        period_ns = max(1, done.period_ns)
+        self.due_ns = effect_ns + period_ns if done.begins_chunk else \
+            max(turn.now_ns + period_ns, effect_ns)
         self._decided.append(Decided(
             turn_ns=turn.now_ns, effect_ns=effect_ns, thought_ns=done.thought_ns,
             held_ns=done.held_ns, given_ns=self._given_ns, done_ns=done_ns, beside=self._beside))

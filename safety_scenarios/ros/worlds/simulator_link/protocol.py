@@ -137,6 +137,9 @@ class Done(Noun):
     """How long threads of its process were ready to run and did not, since the turn before."""
     period_ns: int = Field(default=0, ge=0, le=2**62)
     """When it wants its next turn."""
+    begins_chunk: bool = False
+    """Its command begins a chunk: the next turn comes a period after the command, however long it
+    thought."""
     commands: Mapping[str, int] = {}
     """Topic to how many commands it has published there in this turn."""
     beside: str = Field(default='', max_length=500)

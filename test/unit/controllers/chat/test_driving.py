@@ -16,8 +16,10 @@ import pytest
 from safety_scenarios.controllers.chat.reply import (
     action_in,
     Completion,
+    completion_of,
     Fault,
     FaultyReplyError,
+    StreamedCompletion,
     ToolCall,
 )
 from safety_scenarios.controllers.llm import LanguageModel
@@ -420,6 +422,16 @@ def test_a_call_where_json_is_due_is_named(finish):
         action_in(answer, LanguageModel().driving)
 
 
+@for_each('name', ['turn', None])
+def test_arguments_that_are_no_text_are_named(name):
+    function = {'name': name or 7, 'arguments': {} if name else ''}
+    for read in (lambda call: completion_of({'choices': [{'message': {'tool_calls': [call]}}]}),
+                 lambda call: StreamedCompletion().add({'choices': [{'delta': {
+                     'tool_calls': [call]}}]})):
+        with pytest.raises(FaultyReplyError, match='name or arguments of a call are no text'):
+            read({'function': function})
+
+
 @for_each(('text', 'why'), [
     ('{"action": "go", "reason": ""}', 'expected one of continue, slow, stop'),
     ('{"action": "stop"}', 'expected action and reason as texts'),
@@ -529,8 +541,9 @@ def test_finish_waits_for_the_rest_and_parallel_does_not(server: FakeServer, sta
         controller = start(on_new_data=on_new_data)
         until(controller, lambda _, known=before: len(server.requests) > known)
         server.script(in_pieces('slow'))
-        due_s = time.monotonic() + 0.1
-        until(controller, lambda _, due_s=due_s: time.monotonic() > due_s, box(1.0))
+        due_s, known = time.monotonic() + 0.1, before + requests
+        until(controller, lambda _, due_s=due_s, known=known: time.monotonic() > due_s
+              and len(server.requests) >= known, box(1.0))
         assert min(len(server.requests) - before, 2) == requests
 
 

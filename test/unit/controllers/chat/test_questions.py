@@ -5,6 +5,7 @@
 
 from concurrent.futures import Future
 import logging
+import time
 
 from cases import for_each
 import pytest
@@ -187,15 +188,20 @@ def test_the_time_waited_for_an_answer_that_timed_out_is_in_the_stamps(on_new_da
         received_ns=360 * MS, began_ns=361 * MS, note='timeout'), 'what follows is decided anew'
 
 
-def test_a_fault_keeps_its_detail_and_the_time_of_its_question():
+@for_each(('ago_ms', 'ended_ms'), [(0, 1000), (400, 600), (2000, 0)])
+def test_a_fault_keeps_its_detail_and_the_times_of_its_question(ago_ms, ended_ms, monkeypatch):
+    monkeypatch.setattr(time, 'monotonic_ns', lambda: 5000 * MS)
     asked = Asked()
     asked.tick(0)
-    asked.replies[0].set_result(Reply(None, RequestFigures(), FaultyReplyError(
-        Fault.DISCONNECTED, 'connection refused')))
-    asked.tick(20)
-    lost = without_answer(asked, 20)
-    assert (lost.began_ns, lost.ended_ns) == (0, 20 * MS)
+    asked.replies[0].set_result(Reply(
+        None, RequestFigures(ended_ns=(5000 - ago_ms) * MS), FaultyReplyError(
+            Fault.DISCONNECTED, 'connection refused')))
+    asked.tick(1000)
+    lost = without_answer(asked, 1000)
+    assert (lost.began_ns, lost.ended_ns) == (0, ended_ms * MS), 'not when it was noticed'
     assert lost.note == 'disconnected: connection refused'
+    asked.tick(1050)
+    assert without_answer(asked, 1050).began_ns == 1050 * MS, 'what follows is decided anew'
 
 
 def test_a_time_out_of_one_trial_is_no_time_out_of_the_next():

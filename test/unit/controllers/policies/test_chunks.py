@@ -12,6 +12,7 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios import run
+from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.policies.actions import ActionChunks, ChunkRules
 from safety_scenarios.controllers.policies.contract import PolicyContract
 from safety_scenarios.controllers.policies.model import Inference, ModelOptions, PolicyModel
@@ -220,6 +221,21 @@ def test_a_parameter_of_the_host_replaces_what_the_contract_says():
     longer = policy_class('onnx', 'of_a_test.onnx')(action_horizon=12, replan_interval=14)
     longer.__dict__['terms'] = made.terms
     assert longer.least_actions == 14
+
+
+def test_thought_for_which_simulated_time_passed_afterwards_is_inference():
+    """As in lock-step: the policy's clock stands while it thinks, and its host knows how long."""
+    host = ControllerHost(policy(3, 0.0))
+    found = []
+    for at_ms, thought_ms in ((100, 130), (280, 0), (330, 0), (380, 20)):
+        now_ns = at_ms * 1_000_000
+        host.hear('human_pose', pose(6.0), now_ns, now_ns)
+        assert host.tick(now_ns, now_ns) is not None
+        ended_ns = now_ns + thought_ms * 1_000_000
+        timing = host.timing(ended_ns, ended_ns)
+        found.append((timing.index, *(round((ended_ns - timing.before_ns[name]) / 1e6)
+                                      for name in ('began', 'ended'))))
+    assert found == [(0, 100, 230), (1, 100, 230), (2, 100, 230), (0, 380, 400)]
 
 
 POLICY = Path(__file__).parents[4] / 'config' / 'policies' / 'base.onnx'

@@ -71,9 +71,14 @@ def test_what_cannot_be_meant_is_refused(part, why):
         contract(part)
 
 
-def test_a_negative_scale_of_an_action_is_refused():
-    with pytest.raises(ValueError, match='got std -1, expected no number < 0'):
-        contract(SCAN, std=[1.0, -1.0])
+@for_each(('std', 'got'), [([1.0, -1.0], '-1'), (0.0, '0'), ([0.0, 0.0], '0')])
+def test_a_negative_scale_of_an_action_is_refused_and_one_that_makes_all_alike(std, got):
+    with pytest.raises(ValueError, match=f'got std {got}, expected a number > 0, and none < 0'):
+        contract(SCAN, std=std)
+
+
+def test_a_value_of_an_action_that_never_changes_may_have_the_scale_zero():
+    contract(SCAN, std=[1.0, 0.0])
 
 
 def test_a_clip_of_an_action_with_the_greater_value_first_is_refused():

@@ -433,6 +433,28 @@ def test_a_fallback_says_why_it_is_one_and_the_log_how_often(tmp_path, what, vel
     assert len(said) == 2 and 'no CUDA' in said[0] and '5 inferences; 3 x server_error' in said[1]
 
 
+def test_a_failure_ended_when_it_came_and_not_when_it_was_noticed(contract):
+    is_asked = threading.Event()
+
+    def fails(_: Any) -> str:
+        is_asked.wait(3.0)
+        return 'RuntimeError: no CUDA'
+    with openpi(actions((0.5, 0.0)), fails) as address, \
+            begun(f'openpi:{address}', contract, execution='asynchronous',
+                  timeout_ms=10_000.0) as plugin:
+        began_ns = time.monotonic_ns()
+        plugin.decide(seen(0.0, scan=box(3.0)))
+        asked = plugin._memory.asked
+        assert asked is not None and asked.future is not None
+        is_asked.set()
+        assert asked.future.exception(5.0) is not None
+        failed_ns = time.monotonic_ns()
+        time.sleep(0.05)
+        stamps = plugin.decide(seen(50.0, scan=box(3.0))).stamps
+        assert stamps.note == 'server_error'
+        assert began_ns < stamps.ended_ns <= failed_ns
+
+
 class Kept(logging.Handler):
     """Keeps what is logged at the level of a warning."""
 

@@ -164,7 +164,7 @@ def test_threads_of_the_controller_hold_up_nobody_but_the_controller(tmp_path, m
 
 def test_what_the_controller_takes_to_say_its_period_is_charged():
     class Node:
-        _decide, _publish = lambda *_: (None, {}), lambda *_: {}
+        _decide, _publish, begins_chunk = lambda *_: (None, {}), lambda *_: {}, True
 
         @property
         def period_ns(self):
@@ -174,6 +174,7 @@ def test_what_the_controller_takes_to_say_its_period_is_charged():
     with taking() as (node.turns, said):
         ControllerNode.take_turn(node, Turn(count=1))
         assert said[-1].thought_ns >= 30 * MS and said[-1].period_ns == 50 * MS
+        assert said[-1].begins_chunk
 
 
 def test_an_answer_in_words_is_under_way_until_it_has_ended():

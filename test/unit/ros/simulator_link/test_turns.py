@@ -71,6 +71,16 @@ def test_a_command_takes_effect_when_its_decision_would_have_ended(thought_ms, e
     assert [at_ns // MS for _, at_ns in effects][:4] == effects_ms[:4]
 
 
+def test_the_commands_of_a_chunk_follow_each_other_at_the_period_however_late_the_first_is():
+    class Chunks(Controller):
+        def late(self):
+            is_first = self.given[-1].count % 3 == 1
+            self.done |= {'thought_ns': is_first * 130 * MS, 'begins_chunk': is_first}
+            super().late()
+    effects = Chunks().steps(until_ns=900 * MS)
+    assert [at_ns // MS for _, at_ns in effects] == [180, 230, 280, 460, 510, 560, 740, 790, 840]
+
+
 def test_what_was_shown_while_it_thought_comes_with_the_next_turn():
     controller = Controller(thought_ns=100 * MS)
     controller.steps(until_ns=200 * MS)
