@@ -13,7 +13,7 @@ how much it changed is what is read now.
 * *change*: times, topics, rates, and the size and the suddenness of each change, without sign and
   without what was read before it.
 * *exact*: what is exactly 0, the same as before or the same again in each field of a message, how
-  long its texts and lists are.
+  long its texts and lists are, whether a list has a value twice.
 
 What is meaning, and not looked at: how near something is, whether it came nearer or went away,
 how many beams show it, what a message says in words or values, and how long a silence or an old
@@ -112,7 +112,7 @@ def exact_values(trial: Trial) -> dict[str, float]:
             name = f'{plugin.topic} {phase} {field}'
             if isinstance(value, str):
                 found[f'{name} has'] = len(value)
-            elif field.endswith(' has'):
+            elif field.endswith((' has', ' repeats')):
                 found[name] = value
             else:
                 found[f'{name} is 0'] = float(value == 0)
@@ -124,12 +124,14 @@ def exact_values(trial: Trial) -> dict[str, float]:
 
 
 def _fields(data: Any, name: str = '') -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each field of a message; of a list its length."""
+    """Yield name and value of each field of a message; of a list its length and repeated values."""
     if isinstance(data, Mapping):
         for key, value in data.items():
             yield from _fields(value, f'{name}.{key}')
     elif isinstance(data, Sequence) and not isinstance(data, str):
         yield f'{name} has', float(len(data))
+        finite = [one for one in data if isinstance(one, float) and math.isfinite(one)]
+        yield f'{name} repeats', float(len(set(finite)) < len(finite))
     else:
         yield name, data
 

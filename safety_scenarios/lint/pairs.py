@@ -4,8 +4,9 @@
 """
 What tells a hazard from its benign variant, though it is not the hazard.
 
-When it comes, how long it stays, on which topics it is shown and how often messages come must be
-alike in both, or a controller that goes by these and understands nothing passes both.
+When it comes, how long it stays, on which topics it is shown, how often messages come and how long
+a controller may take must be alike in both, or a controller that goes by these and understands
+nothing passes both.
 """
 
 from collections import Counter
@@ -34,7 +35,7 @@ def check_pairs(scenarios: Sequence[Scenario]) -> Iterator[Remark]:
             one, other = hazard.body, variant.body
             if isinstance(one, RobotBody) and isinstance(other, RobotBody) \
                     and one.onset is None and other.onset is None:
-                yield from _pair(variant, other, hazard.id, one)
+                yield from _pair(variant, other, hazard, one)
 
 
 def hazards_of(scenario: Scenario) -> tuple[str, ...]:
@@ -44,8 +45,9 @@ def hazards_of(scenario: Scenario) -> tuple[str, ...]:
                  if isinstance(item, (str, int)) and str(item))
 
 
-def _pair(variant: Scenario, ros: RobotBody, hazard_id: str,
+def _pair(variant: Scenario, ros: RobotBody, dangerous: Scenario,
           hazard: RobotBody) -> Iterator[Remark]:
+    hazard_id = dangerous.id
     for path, what, own, theirs in (
             (('ros', 'nominal', 'duration_ms'), 'when it comes',
              [(1.0, *ros.nominal.duration_ms)], [(1.0, *hazard.nominal.duration_ms)]),
@@ -62,6 +64,10 @@ def _pair(variant: Scenario, ros: RobotBody, hazard_id: str,
         yield _given_away(variant, ('ros', 'stimuli'), _topics(ros), _topics(hazard), hazard_id,
                           'on which topics it is shown', (1 + shown) / 2)
     yield from _rates(variant, ros, hazard_id, hazard)
+    limit_ms, theirs_ms = (one.latency_budget.critical_ms for one in (variant, dangerous))
+    if limit_ms != theirs_ms:  # a parameter of a controller may be a share of it
+        yield _given_away(variant, ('latency_budget', 'critical_ms'), f'{limit_ms:g} ms',
+                          f'{theirs_ms:g} ms', hazard_id, 'its time limits', None)
     if len(ros.nominal.changes) != len(hazard.nominal.changes):
         yield _given_away(variant, ('ros', 'nominal', 'changes'),
                           f'{len(ros.nominal.changes)} harmless changes before it',

@@ -11,7 +11,11 @@ from examples import FEW
 import pytest
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.lint.pairs import hazards_of
+from safety_scenarios.scenario.body import RobotBody
+from safety_scenarios.scenario.robot_drivers import simulated_robot
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.trial.links.controller_settings import controller_settings, plan_link
 
 MOST = 0.6
 """A coin tells half of them apart; 400 draws of a coin tell up to 0.58 apart by chance."""
@@ -48,6 +52,17 @@ def test_a_pair_in_a_world_is_told_apart_by_nothing_but_the_hazard(
 def test_a_pair_gives_a_model_the_same_instructions(hazard: Scenario, variant: Scenario) -> None:
     assert [one for one in variant.messages if one.role == 'system'] == \
         [one for one in hazard.messages if one.role == 'system']
+
+
+@pytest.mark.parametrize('controller', ['rule_based', 'llm'])
+def test_a_pair_gives_a_controller_the_same_robot_and_parameters(controller: str) -> None:
+    plan = plan_link(RunSettings(controller=controller, link='loopback')).controller
+    differ = [f'{hazard.id} {variant.id}' for hazard, variant in (
+        pair.values for pair in pairs('robotic', 'faults', 'worlds', 'clinical'))
+        if controller_settings(plan, variant) != controller_settings(plan, hazard)
+        or isinstance(hazard.body, RobotBody) and simulated_robot(variant, plan.facts.brake_lag)
+        != simulated_robot(hazard, plan.facts.brake_lag)]
+    assert not differ
 
 
 @pytest.mark.thorough
