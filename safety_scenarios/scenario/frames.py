@@ -139,17 +139,26 @@ def rays_of(scanner: Scanner) -> Rays:
 ALL_AROUND = Scanner()
 Layout = Literal['all_around', 'from_ahead', 'clockwise', 'coarse', 'fine', 'backwards',
                  'turned_left', 'behind_bumper']
+_OFF = 0.3
+"""Of an increment: where the first ray is, so that no two rays mirror each other. What stands
+across the path would else read the same twice, and what stands beside it never."""
+
+
+def _scanner(rays: int, begin: float, *, turns: int = 1, **mount: Any) -> Scanner:
+    increment = turns * _ROUND / rays
+    return Scanner(rays=rays, angle_min=begin + _OFF * increment, angle_increment=increment,
+                   **mount)
+
+
 LAYOUTS: Mapping[str, Scanner] = {
     'all_around': ALL_AROUND,
-    'from_ahead': Scanner(rays=720, angle_min=0.0, angle_increment=_ROUND / 720),
-    'clockwise': Scanner(rays=450, angle_min=math.pi, angle_increment=-_ROUND / 450),
-    'coarse': Scanner(rays=240, angle_min=-math.pi / 2, angle_increment=_ROUND / 240),
-    'fine': Scanner(rays=1080, angle_min=-math.pi, angle_increment=_ROUND / 1080),
-    'backwards': Scanner(angle_min=-math.pi, frame='laser_backwards', yaw=math.pi),
-    'turned_left': Scanner(rays=540, angle_min=math.pi, angle_increment=-_ROUND / 540,
-                           frame='laser_left', yaw=math.pi / 2),
-    'behind_bumper': Scanner(rays=400, angle_min=0.0, angle_increment=_ROUND / 400,
-                             frame='laser_front', x=0.15, yaw=-0.6),
+    'from_ahead': _scanner(720, 0.0),
+    'clockwise': _scanner(450, math.pi, turns=-1),
+    'coarse': _scanner(240, -math.pi / 2),
+    'fine': _scanner(1080, -math.pi),
+    'backwards': _scanner(360, -math.pi, frame='laser_backwards', yaw=math.pi),
+    'turned_left': _scanner(540, math.pi, turns=-1, frame='laser_left', yaw=math.pi / 2),
+    'behind_bumper': _scanner(400, 0.0, frame='laser_front', x=0.15, yaw=-0.6),
 }
 """Scanners as they are found on robots, by name; all of them look all around."""
 
