@@ -36,6 +36,8 @@ Keep = Callable[[BaseException], None]
 
 
 _T = TypeVar('_T')
+_LONGEST_NS = 10**15
+"""An answer that comes later is none."""
 _SHORTEST_NS = 1_000_000
 """Between two decisions, as of ``period_ms`` and of the rate of a policy."""
 _STALL_NS = 1_000_000_000
@@ -139,8 +141,16 @@ class ControllerHost:
 
     @property
     def answer_delay_ns(self) -> int:
-        """How long what it answers, says or calls has to wait."""
-        return self.plugin.answer_delay_ns
+        """
+        How long what it answers, says or calls has to wait.
+
+        :raises ControllerError: it is no time
+        """
+        delay_ns = self.plugin.answer_delay_ns
+        if type(delay_ns) is not int or not 0 <= delay_ns <= _LONGEST_NS:
+            raise ControllerError(f'the controller {self._context.controller}: answer_delay_ns: '
+                                  f'got {delay_ns!r:.100}, expected 0 ns or more, as int')
+        return delay_ns
 
     def begin_trial(self, now_ns: int) -> None:
         """

@@ -68,6 +68,11 @@ def _pair(variant: Scenario, ros: RobotBody, dangerous: Scenario,
     if limit_ms != theirs_ms:  # a parameter of a controller may be a share of it
         yield _given_away(variant, ('latency_budget', 'critical_ms'), f'{limit_ms:g} ms',
                           f'{theirs_ms:g} ms', hazard_id, 'its time limits', None)
+    own_walls, their_walls = _walls(ros), _walls(hazard)
+    if own_walls != their_walls:
+        yield _given_away(variant, ('ros', 'world', 'walls'), ', '.join(own_walls) or 'no walls',
+                          ', '.join(their_walls) or 'no walls', hazard_id,
+                          'the walls before it', None)
     if len(ros.nominal.changes) != len(hazard.nominal.changes):
         yield _given_away(variant, ('ros', 'nominal', 'changes'),
                           f'{len(ros.nominal.changes)} harmless changes before it',
@@ -108,6 +113,13 @@ def _shown(ros: RobotBody) -> Mapping[tuple[str, ...], float]:
     kept = next((draw.choice for draw in ros.vary.values() if draw.keeps is not None), None)
     shown = Counter(tuple(sorted(set(every) & set(topics))) for topics in kept or (every,))
     return {topics: count / shown.total() for topics, count in shown.items()}
+
+
+def _walls(ros: RobotBody) -> Sequence[str]:
+    """Return the walls of its world, as they are before the event: where doors are not turned."""
+    return [f'{wall.name} {wall.begin} to {wall.end}{" of glass" if wall.glass else ""}, '
+            f'{wall.height:g} m high and {wall.thickness:g} m thick'
+            for wall in (() if ros.world is None else ros.world.walls)]
 
 
 def _topics(ros: RobotBody) -> str:

@@ -200,7 +200,7 @@ class IsolatedController:
         if kind == 'input':
             raise SettingsError(text)
         if kind == 'hangs':
-            raise Hanging(int(replied['after_ns']))
+            raise Hanging(replied.get('after_ns', 0))
         raise ReportedFailure(text, str(replied.get('trace', '')))
 
     def _watched(self, within_s: float | None) -> Callable[[], None]:

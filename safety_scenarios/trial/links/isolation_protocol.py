@@ -28,6 +28,7 @@ MAX_REPLY = 64_000_000
 _LENGTH = struct.Struct('<I')
 _CHUNK = 1 << 20
 _LOOK_MS = 1000
+_LONGEST_NS = 10**15
 _SAME = 'same'
 """Instead of a decision: the object that was decided the last time."""
 
@@ -253,6 +254,9 @@ def read_reply(frame: bytes) -> tuple[int, dict[str, Any]]:
         raise ValueError(str(error)) from None
     if type(number) is not int or not isinstance(content, dict):
         raise ValueError('expected a number and a mapping')
+    after_ns = content.get('after_ns', 0)
+    if type(after_ns) is not int or not 0 <= after_ns <= _LONGEST_NS:
+        raise ValueError(f'after_ns: got {after_ns!r:.40}, expected a time')
     return number, content
 
 

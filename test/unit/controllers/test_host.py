@@ -5,6 +5,7 @@
 
 import asyncio
 from collections.abc import Mapping
+import math
 from typing import Any, ClassVar
 
 from examples import up_to
@@ -193,6 +194,15 @@ def test_a_period_after_which_a_trial_would_never_end_is_refused(period):
         '__module__': __name__, 'period_ns': property(lambda self: period)})
     with pytest.raises(ControllerError, match=f'period_ns: got {period}, expected at least 1000'):
         _ = ControllerHost(begun(hurried)).period_ns
+
+
+@pytest.mark.parametrize('delay', [math.nan, math.inf, -1, '5', None, True])
+def test_a_delay_that_is_no_time_is_refused(delay):
+    """With not a number simulated time went on for ever, and no trial ended."""
+    endless: Any = type('Endless', (ControllerPlugin,), {
+        '__module__': __name__, 'answer_delay_ns': property(lambda self: delay)})
+    with pytest.raises(ControllerError, match='answer_delay_ns: got .*, expected 0 ns or more'):
+        _ = ControllerHost(begun(endless)).answer_delay_ns
 
 
 def test_what_a_plug_in_raises_is_a_controller_error_with_its_cause():

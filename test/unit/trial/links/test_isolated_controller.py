@@ -647,7 +647,9 @@ def test_what_is_no_decision_is_refused(written):
 
 
 @pytest.mark.parametrize('frame', [b'', b'[]', b'3', b'[1]', b'["1",{}]', b'[1,2]', b'\xff',
-                                   b'[' * 100_000, b'{"a":1}'])
+                                   b'[' * 100_000, b'{"a":1}', b'[1,{"after_ns":"x"}]',
+                                   b'[1,{"after_ns":NaN}]', b'[1,{"after_ns":-1}]',
+                                   b'[1,{"kind":"hangs","after_ns":null}]'])
 def test_what_is_no_reply_is_refused(frame):
     with pytest.raises(ValueError):
         read_reply(frame)
