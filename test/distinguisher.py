@@ -124,7 +124,7 @@ def exact_values(trial: Trial) -> dict[str, float]:
 
 
 def _fields(data: Any, name: str = '') -> Iterator[tuple[str, Any]]:
-    """Yield name and value of each field of a message; of a list its length and repeated values."""
+    """Yield name and value of each field; of a list its length, and whether it repeats."""
     if isinstance(data, Mapping):
         for key, value in data.items():
             yield from _fields(value, f'{name}.{key}')
