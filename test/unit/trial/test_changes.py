@@ -83,7 +83,9 @@ def test_one_of_several_ranges_is_drawn():
      '[2000, 2500], [2000, 2500], [2000, 2500], [5000, 7000], ', 'ros.all_clear.at_ms'),
     ('topic: scan, distance: 10.0, width: 4.0, rate_hz: 20', 'topic: scan, distance: 10.0, '
      'width: 4.0, rate_hz: 10', 'ros.nominal.stimuli'),
-    ('critical_ms: 500', 'critical_ms: 600', 'latency_budget.critical_ms')])
+    ('critical_ms: 500', 'critical_ms: 600', 'latency_budget.critical_ms'),
+    ('\n  nominal:', '\n  world: {walls: [{name: side, begin: [0, 3], end: [5, 3]}]}\n  nominal:',
+     'ros.world.walls')])
 def test_a_variant_that_is_drawn_otherwise_is_warned_of(tmp_path, old, new, field):
     hazard, variant = ROBOTIC / 'path_blocked.yaml', ROBOTIC / 'box_beside_path.yaml'
     text = variant.read_text(encoding='utf-8')
