@@ -350,7 +350,9 @@ _TOOL = '/tool'
 
 @click.command()
 @click.argument('agent_id')
-@setting_options('namespace', 'remap', 'domain_id')
+@setting_options('namespace', 'remap')
+@click.option('--domain-id', 'domain_id', metavar='N',
+              help='ROS domain of the campaign; ROS_DOMAIN_ID, or 0, if left out.')
 def participate(agent_id: str, **values: Any) -> None:
     r"""
     Take part as an agent whose driver is human: read its messages, and type its answers.

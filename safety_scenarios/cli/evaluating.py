@@ -113,7 +113,9 @@ def _shown(text: str) -> str:
     return ''.join(one if one.isprintable() else ' ' for one in text)
 
 
-@click.command('evaluate')
+@click.command('evaluate', epilog=(
+    'Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; 3 some INCONCLUSIVE or '
+    'ERROR and no FAIL.'))
 @click.argument('folder', type=CampaignFolder(file_okay=True), required=False)
 @click.option('--set', 'changes', multiple=True, metavar='[SCENARIO:]KEY=VALUE',
               help='Judge with this value instead, such as latency_budget.critical_ms=300, '
@@ -131,7 +133,7 @@ def _shown(text: str) -> str:
               help='With --bag: when the hazard is there, such as /scan:ranges:min<=1.5.')
 @click.option('--junit', type=click.Path(path_type=Path),
               help='JUnit XML file to write for CI, a test case for each trial.')
-@setting_options('namespace', 'remap', 'gate', 'regex')
+@setting_options('namespace', 'remap', 'gate', 'regex', shows_default=False)
 def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ...],
              source: Source, output: Path | None, bag: Path | None, onset: str | None,
              junit: Path | None, **values: Any) -> None:
@@ -168,17 +170,25 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
         raise SettingsError('got neither FOLDER nor --bag, expected one of them')
     if onset is not None:
         raise SettingsError('--onset: got it without --bag. A campaign has recorded its onset')
+    for name in ('namespace', 'remap'):
+        if values[name] not in (None, ()):
+            raise SettingsError(f'--{name}: got it without --bag. A campaign has recorded '
+                                f'its topics')
     if (folder / MATRIX).is_file():
         raise SettingsError(f'{folder}: got the folder of a matrix, expected that of a campaign. '
                             f'Name an arm: {", ".join(map(str, arms_in(folder)))}')
     if are_recordings(folder):
         given = [name for name, value in (('--set', changes), ('--scenario', files), (
-            '--from', source != 'journal')) if value]
+            '--from', source != 'journal'), ('--gate', values['gate'])) if value]
         if given:
             raise SettingsError(f'{folder}: got a recording of ARE with {", ".join(given)}, which '
                                 f'is for the folder of a campaign. Leave it out')
         evaluate_recordings(folder, output, junit)
     regex = build(values).regex
+    if values['gate'] is not None:
+        if any(text.startswith('gate=') for text in changes):
+            raise SettingsError('--set gate: got it with --gate, expected one of them')
+        changes = (*changes, f'gate={values["gate"]}')
     found = rejudge(folder, changes, _scenarios(folder, files, regex), source)
     _write(output, found)
     screen = console()
@@ -239,7 +249,9 @@ def repair_folder(folder: Path) -> None:
     sys.exit(found.summary.exit_code)
 
 
-@click.command('verify')
+@click.command('verify', epilog=(
+    'Exit codes: 0 every file is as the manifest says, and signed as --signers asks; 1 not; 2 '
+    'wrong input or usage.'))
 @click.argument('folder', type=CampaignFolder())
 @click.option('--signers', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               metavar='FILE', help='Who may sign, in the format of ALLOWED SIGNERS of ssh-keygen: '

@@ -287,7 +287,7 @@ def schema(kind: str, markdown: bool) -> None:
 @click.argument('paths', nargs=-1, required=True, metavar='SCENARIO...',
                 shell_complete=completion.scenarios)
 @click.option('--profile', default='', metavar='FILE|NAME',
-              help='Say of each scenario whether it runs on the robot of this profile, what is '
+              help='State for each scenario whether it runs on the robot of this profile, what is '
                    'missing, and what is left out.')
 def describe(paths: tuple[str, ...], profile: str) -> None:
     r"""

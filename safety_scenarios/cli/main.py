@@ -106,15 +106,14 @@ COMMANDS: Mapping[str, Command | Verbs] = {
         'coverage': Command('reporting:coverage', 'Show which hazards, requirements and clauses '
                             'the campaign in FOLDER covers, and how.'),
         'verify': Command('evaluating:verify_folder', 'Check whether the files in FOLDER are '
-                          'those that the campaign wrote.'),
+                          'as its manifest says.'),
         'sign': Command('evaluating:sign_folder', 'Sign the campaign in FOLDER with an SSH key.'),
         'merge': Command('campaigns:merge_shards', 'Make one campaign of its shards, run with '
                          '--shard on several machines.'),
         'repair': Command('evaluating:repair_folder', 'Complete FOLDER after a crash; nothing '
                           'that was measured is lost.'),
         'participate': Command('campaigns:participate', 'Take part as an agent whose driver is '
-                               'human: read the messages that it receives, and type its '
-                               'answers.')}),
+                               'human: read its messages, and type its answers.')}),
     'suite': Verbs('Frozen suites: run one, and make, check and compare cards.', {
         'run': Command('suites:run', 'Run a frozen suite with a controller, and write its card.'),
         'card': Command('suites:card', 'Make the cards of the run in DIR again from the records '
@@ -133,7 +132,7 @@ COMMANDS: Mapping[str, Command | Verbs] = {
         'calibrate': Command('running:calibrate', 'Measure the harness itself: its floor, and its '
                              'error against controllers of known delay.'),
         'judge': Command('selftest:judge_check', 'Ask a judge about answers that people have '
-                         'labelled, and show how far it agrees.')}),
+                         'labelled, and show how often it agrees.')}),
 }
 """By name, in the order in which help lists them."""
 

@@ -141,15 +141,19 @@ def section_options(*titles: str, leave_out: Sequence[str] = (),
     return decorate
 
 
-def setting_options(*names: str) -> Callable[[Function], Function]:
-    """Return a decorator that adds the options of some settings, by their short names."""
+def setting_options(*names: str, shows_default: bool = True) -> Callable[[Function], Function]:
+    """
+    Return a decorator that adds the options of some settings, by their short names.
+
+    :param shows_default: false where something else decides when the option is left out
+    """
     known = {name: (*texts, title) for title, rows in SECTIONS.items()
              for name, texts in rows.items()} | {
         name: (*texts, '') for name, texts in _ALSO.items()}
 
     def decorate(command: Function) -> Function:
         for name in reversed(names):
-            command = _option(name, *known[name])(command)
+            command = _option(name, *known[name], shows_default=shows_default)(command)
         return command
     return decorate
 
@@ -188,12 +192,13 @@ def console_chosen(context: click.Context) -> Mapping[str, str]:
 
 
 def _option(name: str, shown: str, about: str, section: str,
-            is_repeated: bool = False) -> Callable[[Function], Function]:
+            is_repeated: bool = False, *,
+            shows_default: bool = True) -> Callable[[Function], Function]:
     setting = setting_at(RunSettings, _DOTTED.get(name, name))
     is_list = get_origin(setting.annotation) is tuple
     words = get_args(setting.annotation) if get_origin(setting.annotation) is Literal else ()
     default = setting.field.default
-    if not is_list and default not in ('', None):
+    if shows_default and not is_list and default not in ('', None):
         about += f' [{default}]'
     return click.option(
         _flag(name), name, cls=Option, section=section, multiple=is_list or is_repeated,
@@ -219,6 +224,18 @@ def build(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},
     """
     return _validated(with_profile(given_in(values, fixed, command)), {
         _DOTTED.get(name, name): name for name in values if name != SET})
+
+
+def refuse_idle_model(values: Mapping[str, Any], settings: RunSettings) -> None:
+    """
+    Refuse ``--model`` where the reference would be judged instead of that model.
+
+    :raises SettingsError: it does
+    """
+    if values['model'] is not None and settings.controller == RunSettings().controller:
+        raise SettingsError(f'--model: got {values["model"]!r} with the controller '
+                            f'{settings.controller}, which asks no model, expected another '
+                            f'controller. Add --controller llm')
 
 
 def given_in(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},

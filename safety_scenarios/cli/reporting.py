@@ -151,7 +151,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
     Write campaigns as tables, figures or evidence for other programs, or as datasets.
 
     Trials are judged again from their records first, as evaluate does. The data dictionary beside
-    the tables says of each column what it means, its unit and clock, and what an empty cell means.
+    the tables explains each column: its meaning, unit and clock, and what an empty cell means.
 
     \b
     safety-scenarios export runs/today --output tables

@@ -23,6 +23,7 @@ from safety_scenarios.cli.options import (
     given_in,
     InSections,
     Option,
+    refuse_idle_model,
     section_options,
     SET,
     set_option,
@@ -55,7 +56,7 @@ _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage;
                    '(doc/manual/compare.md).')
 @click.option('--resume', metavar='DIR', cls=Option, section='Results',
               type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help='Go on with the campaign or matrix in DIR, which was cut off; SCENARIO may be '
+              help='Continue the campaign or matrix in DIR, which was cut off; SCENARIO may be '
                    'left out.')
 @click.option('--live', is_flag=True, cls=Option, section='Results',
               help='Show the campaign on the whole terminal while it runs '
@@ -101,6 +102,8 @@ def run(context: click.Context, /, scenarios: tuple[str, ...], live: bool, matri
             resume=resume))
     settings = build({'scenarios': scenarios, 'controller': next(iter(controller), None),
                       **values}, console_chosen(context))
+    if resume is None:
+        refuse_idle_model(values, settings)
     if live:
         settings = settings.model_copy(update={'outputs': (
             *(name for name in settings.outputs if name != 'console'), 'live')})
@@ -127,6 +130,7 @@ def preflight(scenarios: tuple[str, ...], **values: Any) -> None:
     """
     refuse_mix_ups(scenarios, values[SET])
     settings = build({'scenarios': scenarios, **values}, {'calibration': 'off'}, 'preflight')
+    refuse_idle_model(values, settings)
     interruptible()
     with TemporaryDirectory() as folder:
         wiring = look_at_wiring(settings, Path(folder))

@@ -19,6 +19,7 @@ from safety_scenarios.cli.options import (
     build,
     InSections,
     Option,
+    refuse_idle_model,
     section_options,
     SET,
     set_option,
@@ -62,7 +63,7 @@ _TRIALS = {'failure': 200, 'boundary': 120, 'rate': 10_000}
               help='With --for boundary: two draws of ros.vary, or onset_ms, onset_phase.')
 @click.option('--resume', type=click.Path(exists=True, file_okay=False, path_type=Path),
               metavar='DIR', cls=Option, section='Search',
-              help='Go on in the folder of a search that was interrupted, by the same command.')
+              help='Continue a search that was interrupted, by the same command.')
 @click.option('--jobs', metavar='N', cls=Option, section='Search',
               help='Processes that run trials side by side.')
 @click.option('--film/--no-film', default=True, cls=Option, section='Search',
@@ -84,8 +85,9 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
     safety-scenarios search SCN-R-101 --link loopback --for rate --trials 20000
     """
     refuse_mix_ups(scenarios, values[SET])
-    settings = build({'scenarios': scenarios, **values}).model_copy(update={
-        'outputs': (), 'trials': 1, 'warmup': 0})
+    settings = build({'scenarios': scenarios, **values})
+    refuse_idle_model(values, settings)
+    settings = settings.model_copy(update={'outputs': (), 'trials': 1, 'warmup': 0})
     settings, folder = _begin(settings, resume)
     loaded = load_scenarios(settings.scenarios, settings.regex)
     interruptible()
@@ -125,7 +127,7 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
     try:
         before = RunSettings.model_validate_json(known.read_bytes())
     except (OSError, ValueError) as error:
-        raise SettingsError(f'resume: got {resume}, which no search can go on in ({error}). '
+        raise SettingsError(f'resume: got {resume}, in which no search can continue ({error}). '
                             f'Name the folder of a search') from None
     same = settings.model_copy(update={'seed': before.seed, 'output': before.output,
                                        'jobs': before.jobs})

@@ -59,7 +59,7 @@ _EPILOG = ('Exit codes: 0 every check can fail and every reference passes; 1 one
               help='Trials of each blind controller, which give the blind pass rate; 0: none.')
 @click.option('--link', type=click.Choice(['loopback', 'simulated']), default='loopback',
               show_default=True,
-              help='simulated: against robots that move in a world; texts and agents as ever.')
+              help='simulated: with robots that move in a world. Texts and agents need none.')
 @click.option('--json', 'file', type=ResultFile('{\n  "seeds": '), metavar='FILE',
               help='Also write the matrix to this file.')
 @selecting
@@ -230,7 +230,7 @@ def _shown(text: str) -> str:
 @set_option('judge.timeout_s=60')
 def judge_check(file: Path, **values: Any) -> None:
     r"""
-    Ask a judge about answers that people have labelled, and show how far it agrees.
+    Ask a judge about answers that people have labelled, and show how often it agrees.
 
     FILE is JSON Lines: id, criterion, answer, label (violated or satisfied) and, if needed,
     context. Without --set judge.cache=DIR each item is asked anew.

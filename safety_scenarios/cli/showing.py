@@ -121,8 +121,8 @@ def replay(folder: Path, trial: str, changes: tuple[str, ...], output: Path | No
     TRIAL is a number in the list of show, a trial's id or the beginning of one, SCENARIO:INDEX, or
     the id of a scenario for its first trial. Seed, controller and settings are those of the
     campaign; whatever else was drawn stays. Without --set it shows whether the trial comes out the
-    same. The replay is a campaign of one trial in a folder of its own, whose replay.json says what
-    it is a replay of.
+    same. The replay is a campaign of one trial in a folder of its own, whose replay.json names the
+    original.
 
     \b
     safety-scenarios trial replay runs/today SCN-R-101:3

@@ -99,7 +99,8 @@ _SUITE = click.option('--suite', default=FIRST, show_default=True, metavar='NAME
 @click.option('--protocol', type=click.Path(exists=True, dir_okay=False, path_type=Path),
               metavar='FILE', help='Acceptance protocol, named before the first trial; it decides '
                                    'the exit code.')
-@setting_options('profile', 'link', 'world', 'jobs')
+@setting_options('profile', 'link', 'world', shows_default=False)
+@setting_options('jobs')
 @set_option('controller.delay_ms=400')
 def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
         trials: int | None, seed: int | None, protocol: Path | None, **values: Any) -> None:

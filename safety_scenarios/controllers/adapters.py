@@ -105,14 +105,20 @@ def keywords(thing: type[Any]) -> Mapping[str, tuple[Any, Any]]:
     """
     Return name to (type, default) of what can be set by text; ... for no default.
 
-    What has another type, such as a device, keeps its default. A constructor that takes one thing
-    of which nothing is known takes the settings, as ``campaign.plugin_roles.Controller`` says.
+    What has another type, such as a device, keeps its default.
+
+    :raises SettingsError: a parameter has neither a default nor a type
     """
     found = {}
     for parameter in _parameters(thing):
         kind = parameter.annotation
         default = ... if parameter.default is Parameter.empty else parameter.default
-        if kind is Parameter.empty and default not in (..., None):
+        if kind is Parameter.empty and default is ...:
+            raise SettingsError(
+                f'controller: got the parameter {parameter.name} with neither a default nor a '
+                f'type, expected one of them. Write {parameter.name}: float, or name it settings '
+                f'if it takes the settings')
+        if kind is Parameter.empty and default is not None:
             kind = type(default)
         if kind is Parameter.empty and default is None:
             kind = str | None
@@ -135,7 +141,7 @@ def takes_settings(thing: type[Any]) -> str | None:
         return every[0].name
     alone = len(every) == 1 and every[0].kind is Parameter.POSITIONAL_OR_KEYWORD
     is_unknown = alone and every[0].default is Parameter.empty \
-        and not _is_plain(every[0].annotation)
+        and not _is_plain(every[0].annotation) and every[0].annotation is not Parameter.empty
     return every[0].name if is_unknown else None
 
 

@@ -84,13 +84,11 @@ def teller(detail: Detail) -> Callable[[str], None]:
 
 
 def show(rows: Table) -> None:
-    """Print a list: in a terminal as wide as that is, anywhere else with every word in full."""
-    screen = Screen(emoji=False, highlight=False)
-    if screen.is_terminal:
-        screen.print(rows)
-        return
-    width = Screen(width=console_tables.UNBOUNDED).measure(rows).maximum
-    Screen(emoji=False, highlight=False, width=width).print(rows)
+    """Print a list: in a terminal or with COLUMNS as wide as that, else each row on one line."""
+    screen = console()
+    if not screen.is_terminal and 'COLUMNS' not in os.environ:
+        screen.width = Screen(width=console_tables.UNBOUNDED).measure(rows).maximum
+    screen.print(rows)
 
 
 class ConsoleReport(Observer):
@@ -399,8 +397,9 @@ def _margins(summary: CampaignSummary) -> Iterator[str]:
     slow = [row for row in summary.scenarios if row.latency_ms]
     silent = [row for row in slow if row.worst_ms is None]
     if silent:
-        yield (f'Slowest reaction: none came in {counted(len(silent), "scenario")}, such as '
-               f'{silent[0].scenario_name}.')
+        where = silent[0].scenario_name if len(silent) == 1 else \
+            f'{len(silent)} scenarios, such as {silent[0].scenario_name}'
+        yield f'Slowest reaction: none came in {where}.'
         return
     if slow:
         row = max(slow, key=lambda one: one.worst_ms or 0.0)
@@ -455,9 +454,9 @@ def _chance(summary: CampaignSummary) -> list[str]:
         return []
     most, worst = max(stated, key=lambda pair: pair[0])
     trials = sum(row.trials for _, row in stated)
+    highest = f' (highest: {percent_up(most)} of {worst.scenario_id})' if len(stated) > 1 else ''
     return [f'A blind controller, which ignores the hazard, would pass at most '
-            f'{percent_up(summary.chance)} of {counted(trials, "hazard trial")} (most of '
-            f'{worst.scenario_id}: {percent_up(most)}).']
+            f'{percent_up(summary.chance)} of {counted(trials, "hazard trial")}{highest}.']
 
 
 def _rate(rate: Rate) -> str:
@@ -465,7 +464,7 @@ def _rate(rate: Rate) -> str:
     if not rate.of:
         return 'no such trial' + (f' was judged ({rate.undecided} undecided)'
                                   if rate.undecided else '')
-    beside = [f'worst: {rate.worst}'] if rate.worst else []
+    beside = [f'worst: {rate.worst}{rate.also}'] if rate.worst else []
     beside += [f'{rate.undecided} undecided'] if rate.undecided else []
     return f'{rate.count} of {rate.of}' + (f' ({", ".join(beside)})' if beside else '')
 

@@ -31,6 +31,9 @@ _NOISE = Decimal('1e-9')
 """Below it is what was lost by rounding, and no bound: that would take as many trials."""
 
 
+_AT_A_LINES_END = re.compile(r' +\n')
+
+
 _LEAST_WITH_AN_END = 100
 """Characters; a shorter text is a name, of which the beginning is shown."""
 
@@ -97,8 +100,8 @@ class PlainText(io.TextIOBase):
         return 'ascii'
 
     def write(self, text: str) -> int:
-        """Write a text; what ASCII does not have is written as plain() says."""
-        self._stream.write(plain(text))
+        """Write a text as plain() says, without the blanks that fill up its lines."""
+        self._stream.write(_AT_A_LINES_END.sub('\n', plain(text)))
         return len(text)
 
     def flush(self) -> None:

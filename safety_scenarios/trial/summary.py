@@ -163,8 +163,15 @@ class Rate(Noun):
     """Trials of one scenario resemble each other: the interval is that of clusters."""
     worst: str | None
     """Id of the scenario with the largest share, which the pooled share would hide."""
+    tied: int = 0
+    """Further scenarios with the same share."""
     undecided: int = 0
     """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
+
+    @property
+    def also(self) -> str:
+        """Return in words how many scenarios are as bad as the one that is named."""
+        return f' and {self.tied} more' if self.tied else ''
 
 
 class Claimable(Noun):

@@ -373,8 +373,11 @@ def rate(results: Sequence[TrialResult], is_bad: Callable[[TrialResult], bool], 
         anytime_over_clusters(list(some.values())) if is_chosen
         else clustered([(sum(mine), len(mine)) for mine in some.values()])
         for some in (strata, differing)))
-    return Rate(count=bad, of=of, share=share, worst=worst_stratum({
-        name: (sum(mine), len(mine)) for name, mine in strata.items()}) if bad else None,
+    shares = {name: (sum(mine), len(mine)) for name, mine in strata.items()}
+    worst = worst_stratum(shares) if bad else None
+    alike = [name for name, (some, all_) in shares.items()
+             if worst is not None and some * shares[worst][1] == shares[worst][0] * all_]
+    return Rate(count=bad, of=of, share=share, worst=worst, tied=max(0, len(alike) - 1),
                 undecided=len(results) - of)
 
 

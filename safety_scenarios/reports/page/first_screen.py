@@ -292,7 +292,7 @@ def _rate(name: str, rate: Rate, what: str, names: Mapping[str, str]) -> Mapping
     share = rate.share
     beside = f'; {rate.undecided} more could not be judged' if rate.undecided else ''
     has_interval = bool(rate.of) and share.low is not None and share.high is not None
-    worst = f'. Worst: {names.get(rate.worst, rate.worst)}' if rate.worst else ''
+    worst = f'. Worst: {names.get(rate.worst, rate.worst)}{rate.also}' if rate.worst else ''
     return {'name': name, 'value': f'{rate.count} of {rate.of}' if rate.of else NONE,
             'tone': 'fail' if rate.count else '',
             'more': f'{what}{beside}; {limits(rate)}{worst}',

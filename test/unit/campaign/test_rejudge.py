@@ -198,6 +198,16 @@ def test_verify_finds_what_was_changed_lost_or_added(everything, tmp_path):
                               'note.txt: not of this campaign']
 
 
+def test_a_stricter_gate_is_no_option_without_an_effect(tmp_path, capsys):
+    run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='late',
+                       controller_parameters={'delay_ms': 300.0}, seed=7)
+    assert run.summary.exit_code == 0
+    assert main(['evaluate', str(run.folder), '--gate', 'critical']) == 0
+    assert main(['evaluate', str(run.folder), '--gate', 'target']) == 1
+    assert 'FAIL' in capsys.readouterr().out
+    assert main(['evaluate', str(run.folder), '--gate', 'target', '--set', 'gate=critical']) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_the_commands_say_the_same(everything, tmp_path, capsys):

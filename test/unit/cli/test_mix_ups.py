@@ -47,6 +47,11 @@ MIX_UPS = {
     RUN + '--verbose --quiet': 'expected one of them',
     RUN + '--signers keys': "It is an option of 'campaign verify'",
     'preflight SCN-R-101 --set gate=target': 'got a setting that preflight does not use',
+    RUN + '--model NAME': 'the controller rule_based, which asks no model',
+    'preflight SCN-R-101 --model NAME': 'Add --controller llm',
+    'search SCN-R-101 --link loopback --model NAME': 'Add --controller llm',
+    'evaluate . --remap scan:=front': '--remap: got it without --bag',
+    'evaluate . --namespace tb4': '--namespace: got it without --bag',
 }
 
 

@@ -248,6 +248,14 @@ def test_a_rate_names_the_scenario_that_the_pool_hides():
     assert found.missed.share.value == 0.1 and found.missed.share.unit == '1'
 
 
+def test_a_rate_counts_the_scenarios_that_are_as_bad_as_the_one_that_it_names():
+    found = summary(trial('FAIL', None, scenario='A'), trial('FAIL', None, scenario='B'),
+                    trial('FAIL', None, scenario='C'), trial(scenario='C')).missed
+    assert (found.worst, found.tied, found.also) == ('A', 1, ' and 1 more')
+    alone = summary(trial('FAIL', None, scenario='A'), trial(scenario='B')).missed
+    assert (alone.worst, alone.tied, alone.also) == ('A', 0, '')
+
+
 def test_a_rate_without_a_miss_names_nobody_and_still_claims_little():
     found = summary(*(trial() for _ in range(50)))
     assert (missed(found), found.missed.worst) == ((0, 50), None)
