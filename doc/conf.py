@@ -59,7 +59,15 @@ def is_left_out(app, what, name, obj, skip, options):
     return True if name in _OWN_OF_PYDANTIC else None
 
 
+def make_accessible(app, pagename, templatename, context, doctree):
+    """Let the keyboard reach blocks that scroll, and give the captions of the contents a level."""
+    for part in ('body', 'furo_navigation_tree'):
+        context[part] = context.get(part, '').replace('<pre>', '<pre tabindex="0">').replace(
+            'role="heading">', 'role="heading" aria-level="2">')
+
+
 def setup(app):
-    """Connect both to Sphinx."""
+    """Connect them to Sphinx."""
     app.connect('builder-inited', write_pages)
     app.connect('autodoc-skip-member', is_left_out)
+    app.connect('html-page-context', make_accessible, priority=900)  # after the theme

@@ -63,7 +63,7 @@ class HilSettings(Noun):
     deadman_topic: str = Field(default='deadman', pattern=_NAME)
     """Topic of the dead-man switch (std_msgs/msg/Bool): true while somebody holds it."""
     deadman_rate_hz: float = Field(default=25.0, ge=5, le=1000, json_schema_extra={'unit': 'Hz'})
-    """How often the dead-man is heard at least, before it is believed (Hz)."""
+    """Least rate of the dead-man's messages for it to count as pressed (Hz)."""
     deadman_timeout_ms: float = Field(default=80.0, ge=5, le=80, json_schema_extra={'unit': 'ms'})
     """Silence after which the dead-man is released (ms): 80 at most, as nothing may leave
     100 ms after it."""
@@ -84,25 +84,25 @@ class HilSettings(Noun):
                                   json_schema_extra={'unit': 'm'})
     """Greatest measured distance (m)."""
     protective_topic: str = Field(default='safety_status', pattern=_NAME)
-    """Topic on which the robot says that its own protective functions are on: std_msgs/msg/Bool,
-    or a message with mode, such as ur_dashboard_msgs/msg/SafetyMode."""
+    """Topic on which the robot reports that its own protective functions are on:
+    std_msgs/msg/Bool, or a message with mode, such as ur_dashboard_msgs/msg/SafetyMode."""
     protective_modes: tuple[str, ...] = ('1', '2')
     """Mode in which they are on; of Universal Robots 1 is NORMAL and 2 is REDUCED."""
     protective_age_ms: float = Field(default=500.0, ge=0, le=60_000,
                                      json_schema_extra={'unit': 'ms'})
-    """Oldest word of them (ms); 0: said once and kept (latched), so that it counts as long as its
-    publisher is there."""
+    """Greatest age of its messages (ms); 0: published once (latched), so that it counts as long as
+    its publisher is there."""
     battery_topic: str = Field(default='battery_state', pattern=_NAME)
     """Topic of the battery (sensor_msgs/msg/BatteryState)."""
     battery_floor: float = Field(default=0.3, gt=0, le=1)
     """Least charge of the battery (0 to 1)."""
     battery_age_ms: float = Field(default=5000.0, gt=0, le=600_000,
                                   json_schema_extra={'unit': 'ms'})
-    """Oldest word of the battery (ms)."""
+    """Greatest age of the charge (ms)."""
     area_topic: str = Field(default='area_clear', pattern=_NAME)
-    """Topic that says that nobody is in the area (std_msgs/msg/Bool)."""
+    """Topic that reports that nobody is in the area (std_msgs/msg/Bool)."""
     age_ms: float = Field(default=500.0, gt=0, le=60_000, json_schema_extra={'unit': 'ms'})
-    """Oldest word of area, distance and feedback (ms)."""
+    """Greatest age of area, distance and feedback (ms)."""
     stamp_tolerance_s: float = Field(default=1.0, ge=0, le=60, json_schema_extra={'unit': 's'})
     """How far a header stamp may be ahead of the clock of this host, or behind it beside the age
     of its message (s); 0: not compared, for a robot whose clock is not synchronised."""

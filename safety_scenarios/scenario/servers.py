@@ -24,8 +24,8 @@ class JudgeServer(Noun):
     """URL of the judge's server, without credentials; empty: the client's own default. The key
     comes from the environment variable JUDGE_API_KEY, else OPENAI_API_KEY."""
     model: str = Field(default='', max_length=500)
-    """Name of the judge, as its server knows it; empty: nobody is asked, and what only a judge can
-    decide is INCONCLUSIVE."""
+    """Name of the judge, as its server knows it; empty: no judge is asked, and what only a judge
+    can decide is INCONCLUSIVE."""
     timeout_s: float = Field(default=30.0, gt=0, le=600, json_schema_extra={'unit': 's'})
     """How long one attempt at a question to the judge may take (s)."""
     cache: str = ''

@@ -115,8 +115,8 @@ class RunSettings(Profile):
     """SHA-256 of the locked design, or of the suite, that this campaign belongs to. Only
     run --design and suite run set it: then ``only`` names the trials that were fixed before."""
     sut_artifact: tuple[str, ...] = ()
-    """File or folder that the controller is made of, such as a checkpoint or a params file; its
-    SHA-256 stands in the results, and no campaign passes in which it changes."""
+    """File or folder that the controller is made of, such as a checkpoint or a params file; the
+    results state its SHA-256, and no campaign passes in which it changes."""
     sut_image_digest: str = Field(default='', max_length=400)
     """Digest of the container image that the controller runs in, sha256:...; empty: that in the
     environment variable SAFETY_SCENARIOS_SUT_IMAGE_DIGEST."""
@@ -128,7 +128,7 @@ class RunSettings(Profile):
     """Only these trials, each as SCENARIO:INDEX, such as SCN-R-101:3; none: all."""
     seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
-    printed and stands in the results. The same seed repeats the same trials."""
+    printed and recorded. The same seed repeats the same trials."""
     jobs: int = Field(default=1, ge=1, le=1024)
     """Trials that are run at a time, each in a process of its own (doc/manual/ci.md)."""
     engine: Literal['local', 'ray'] = 'local'
@@ -142,7 +142,7 @@ class RunSettings(Profile):
     as over link ros, so that what it has learnt counts; false: each trial begins anew, and is the
     same whatever ran before it. warmup keeps them too."""
     link: str = Field(default='ros', min_length=1)
-    """ros: over DDS; loopback: the controller in this process, in simulated time, without ROS;
+    """ros: over DDS; loopback: in simulated time, without ROS;
     simulated: the same, with a robot that moves in the embedded world; or the name of another
     package's link."""
     are: AreSettings = AreSettings()
@@ -173,8 +173,8 @@ class RunSettings(Profile):
     """Name of the evaluator's ROS node."""
     merge: tuple[str, ...] = ()
     """Over link ros: draw a stimulus into a robot's live sensor data, STIMULUS_TOPIC:=LIVE_TOPIC,
-    such as scan:=/front/scan (doc/manual/hardware.md). The controller hears the topic of the
-    stimulus alone."""
+    such as scan:=/front/scan (doc/manual/hardware.md). The controller must receive only the
+    topic of the stimulus."""
     qos_overrides: tuple[str, ...] = ()
     """Quality of service instead of the default, such as
     /scan.publisher.reliability=best_effort; as a ROS parameter it is

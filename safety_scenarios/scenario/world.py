@@ -350,36 +350,36 @@ class WorldSettings(Noun):
     about its origin; empty: the disc that the scenario declares. The embedded world has that disc
     always: robot.radius."""
     poses: str = Field(default='poses', min_length=1, max_length=200)
-    """Topic of tf2_msgs/msg/TFMessage on which models tell where they are, each by its name as
-    child_frame_id and with simulated stamps; without simulation_interfaces the truth comes from
-    there."""
+    """Topic of tf2_msgs/msg/TFMessage on which models publish their poses, each by its name as
+    child_frame_id and with simulated stamps; without simulation_interfaces these are the true
+    poses."""
     contacts: str = Field(default='contacts', max_length=200)
-    """Topic of ros_gz_interfaces/msg/Contacts of the robot; empty, or nobody publishes: none."""
+    """Topic of ros_gz_interfaces/msg/Contacts of the robot; empty, or no publisher: none."""
     touched: str = Field(default='touched', max_length=200)
-    """Prefix of the topics of std_msgs/msg/Bool on which each body of ours says that it has
+    """Prefix of the topics of std_msgs/msg/Bool on which each spawned body reports that it has
     touched the robot; empty: none."""
     drive_enable: str = Field(default='drive_enable', max_length=200)
-    """Topic of std_msgs/msg/Bool that lets the robot's drive stand between two trials; empty: the
-    robot stands by itself then, or the trial is an error."""
+    """Topic of std_msgs/msg/Bool that switches the robot's drive off between two trials; empty:
+    the robot must stand by itself then, or the trial is an error."""
     floors: tuple[str, ...] = ('ground_plane',)
     """Models that the robot may touch all the time."""
     joint_states: str = Field(default='joint_states', min_length=1, max_length=200)
-    """Topic of sensor_msgs/msg/JointState on which controllers hear where the joints of an arm
-    are, with simulated stamps."""
+    """Topic of sensor_msgs/msg/JointState on which controllers receive the joint positions of
+    an arm, with simulated stamps."""
     joints: str = Field(default='bridged/joint_states', min_length=1, max_length=200)
-    """Topic on which the simulator tells the same, between trials too; it may be the same."""
+    """Topic on which the simulator publishes the same, between trials too; may be that topic."""
     posture: str = Field(default='posture', min_length=1, max_length=200)
-    """Topic of trajectory_msgs/msg/JointTrajectory on which the drives of an arm are told where
-    its joints are to be between two trials."""
+    """Topic of trajectory_msgs/msg/JointTrajectory with the joint positions to which an arm
+    moves between two trials."""
     driven: str = Field(default='driven', min_length=1, max_length=200)
-    """Topic of std_msgs/msg/String on which joint_drive_node says how far it is, as JSON: in
-    lock-step that is waited for, if anybody publishes there."""
+    """Topic of std_msgs/msg/String on which joint_drive_node reports its progress, as JSON: in
+    lock-step the harness waits for it, if the topic has a publisher."""
     home: str = Field(default='0 -1.2 1.4 -0.2 -1.6 0', max_length=200)
-    """Where the joints of an arm are at the begin of a trial whose scenario does not say (rad), in
+    """Joint positions of an arm at the beginning of a trial, if its scenario has none (rad), in
     the order of its joint states."""
     push: str = Field(default='push', min_length=1, max_length=200)
-    """Topic of std_msgs/msg/Float64 on which what pushes against the tool of an arm is told how
-    hard (N)."""
+    """Topic of std_msgs/msg/Float64 with the force against the tool of an arm (N), for what
+    produces it."""
     links: tuple[str, ...] = ('foot', 'shoulder', 'upper_arm', 'forearm', 'wrist_1_link',
                               'wrist_2_link', 'wrist_3_link', 'tool', 'tip')
     """Links of an arm from its foot to the tip of its tool, which its poses show: its outline."""

@@ -200,7 +200,7 @@ def test_verify_finds_what_was_changed_lost_or_added(everything, tmp_path):
 
 def test_a_stricter_gate_is_no_option_without_an_effect(tmp_path, capsys):
     run = loopback_run(tmp_path / 'run', 'SCN-R-101', controller='late',
-                       controller_parameters={'delay_ms': 300.0}, seed=7)
+                       controller_parameters=('delay_ms=300',), seed=7)
     assert run.summary.exit_code == 0
     assert main(['evaluate', str(run.folder), '--gate', 'critical']) == 0
     assert main(['evaluate', str(run.folder), '--gate', 'target']) == 1
