@@ -84,7 +84,7 @@ def _claimable_bound(one: Claimable) -> str:
     open_ = '; undecided counts as bad' if one.undecided else ''
     made = f'{one.bad} in {out_of(one.trials, bound.n)}{open_}'
     if bound.high is None or bound.high >= 1.0:
-        return f'no bound of {one.what} ({made})'
+        return f'no limit below 100 % of {one.what} ({made})'
     stop = ', at any stop' if 'at any stop' in bound.method else ''
     return (f'at most {percent_up(bound.high)} {one.what} at {100 * bound.confidence:g} % '
             f'({made}{stop})')
