@@ -6,7 +6,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import model_serializer, SerializerFunctionWrapHandler
+from pydantic import Field, model_serializer, SerializerFunctionWrapHandler
+from pydantic.json_schema import SkipJsonSchema
 from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.controller import ControllerSpec
@@ -163,8 +164,8 @@ class Rate(Noun):
     """Trials of one scenario resemble each other: the interval is that of clusters."""
     worst: str | None
     """Id of the scenario with the largest share, which the pooled share would hide."""
-    tied: int = 0
-    """Further scenarios with the same share."""
+    tied: SkipJsonSchema[int] = Field(default=0, exclude=True)
+    """Further scenarios with the same share; in no file, where the rows of scenarios show it."""
     undecided: int = 0
     """Trials beside them that ended INCONCLUSIVE or ERROR: neither in the count nor in ``of``."""
 
