@@ -133,8 +133,9 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
          'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
+    sha256 = '' if protocol is None else read_protocol(protocol, load_register())[1]
     run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=echo,
-              protocol_sha256='' if protocol is None else read_protocol(protocol, load_register())[1])
+              protocol_sha256=sha256)
     judged = {folders[one] for one in controllers} or {arm.name for arm in arms}
     sys.exit(_show(output, _written(output), judged, protocol))
 
