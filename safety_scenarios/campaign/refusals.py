@@ -141,6 +141,8 @@ def refusals(scenarios: Sequence[Scenario], link: LinkPlan, plugin: type[LinkPlu
     problems = [*_about_world(scenarios, link, world, getattr(plugin, 'has_robot', False))]
     if problems:
         yield ScenarioError(problems)
+    if link.world == 'mujoco' or getattr(plugin, 'has_robot', False):
+        yield from _robot_files(scenarios)
     yield from _participants(scenarios, plugin)
     yield from _link(link, plugin)
     yield from _overrides(scenarios, link)
@@ -173,6 +175,22 @@ def _about_world(scenarios: Sequence[Scenario], link: LinkPlan, world: str,
     for scenario in scenarios:
         if scenario.needs_world and link.world == 'none' and not has_robot:
             yield _without_world(scenario, link.name)
+
+
+def _robot_files(scenarios: Sequence[Scenario]) -> Iterator[InputError]:
+    """Yield why the robot files of scenarios cannot be put into the embedded world."""
+    asking = [one for one in scenarios if one.body.world is not None and one.body.world.robot]
+    if not asking:
+        return
+    try:
+        from safety_scenarios.worlds.mujoco.robots import check_robot
+    except (AttributeError, ImportError, RuntimeError):  # reported when the world begins
+        return
+    for scenario in asking:
+        try:
+            check_robot(scenario)
+        except InputError as error:
+            yield error
 
 
 def _participants(scenarios: Sequence[Scenario], plugin: type[LinkPlugin]) -> Iterator[InputError]:

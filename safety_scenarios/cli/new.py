@@ -173,6 +173,7 @@ _FIRST = {'mobile_base': 'SCN-R-101 SCN-R-D-101', 'arm': 'SCN-R-102 SCN-R-D-102'
 """Kind of robot to scenarios that show no more than a person."""
 
 
+_OF_TORCH = ('pt', 'pth')
 _Tensors = Mapping[str, Tensor] | None
 
 
@@ -198,8 +199,10 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     if not (colon and registry.is_known('policies', kind)):
         kind, address = Path(model).suffix.removeprefix('.'), model
     if not registry.is_known('policies', kind):
+        hint = f'. Of PyTorch? Then name it torchscript:{model} or, saved by torch.save, ' \
+               f'torch:{model}' if kind in _OF_TORCH else ''
         raise InputError(f'got {model}, expected the file of a model, such as policy.onnx, or its '
-                         f'kind and where it is: {", ".join(registry.names("policies"))}')
+                         f'kind and where it is: {", ".join(registry.names("policies"))}{hint}')
     robot = RobotFacts()
     if profile_name:
         profile = load_profile(profile_name)

@@ -134,8 +134,9 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
          'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
+    sha256 = '' if protocol is None else read_protocol(protocol, load_register())[1]
     run_suite(found, arms, output, _observed, seed=seed, trials=most, tell=echo,
-              protocol_sha256='' if protocol is None else read_protocol(protocol)[1])
+              protocol_sha256=sha256)
     judged = {folders[one] for one in controllers} or {arm.name for arm in arms}
     sys.exit(_show(output, _written(output), judged, protocol))
 
@@ -199,7 +200,8 @@ def _show(folder: Path, found: Mapping[str, Judged], judged: Set[str],
         console().print(f'{name}: {card.state}{doubts}', markup=False)
     made = read_commitment(folder)[0]
     if protocol is not None:
-        known, register = read_protocol(protocol), load_register()
+        register = load_register()
+        known = read_protocol(protocol, register)
         codes = []
         for name, one in found.items():
             if name not in judged:

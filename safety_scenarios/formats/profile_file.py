@@ -167,12 +167,12 @@ def _wrong_driver(data: Mapping[str, Any], document: Document) -> Iterator[Probl
         return
     names = registry.names('drivers')
     kind = block.get('kind')
-    if kind not in names:
+    if not isinstance(kind, str) or kind not in names:
         yield document.problem(('driver', 'kind'), (
             f'got {show(kind)}, expected the kind of a driver: one of {", ".join(sorted(names))}.'
             f'{did_you_mean(str(kind), names)}'))
         return
-    plugin: type[DriverPlugin] = registry.resolve('drivers', str(kind))
+    plugin: type[DriverPlugin] = registry.resolve('drivers', kind)
     try:
         plugin.model_validate(dict(block))
     except ValidationError as error:

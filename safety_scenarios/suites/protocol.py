@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.errors import counted, SettingsError
-from safety_scenarios.formats.document.file_contents import read_noun
+from safety_scenarios.formats.document.file_contents import raise_problems, read_noun
 from safety_scenarios.scenario.companion_files import HazardRegister
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.result import TrialResult
@@ -120,13 +120,21 @@ class Decision(Noun):
         return {'ACCEPTED': 0, 'NOT ACCEPTED': 1}.get(self.outcome, 3)
 
 
-def read_protocol(path: Path) -> tuple[Protocol, str]:
+def read_protocol(path: Path, register: HazardRegister) -> tuple[Protocol, str]:
     """
     Return a protocol, and the SHA-256 of its file.
 
-    :raises InputError: every problem of the file with its line, or a claim that states nothing
+    :raises InputError: every problem of the file with its line, a claim that states nothing, or a
+        hazard that it names is not in the register
     """
-    found = read_noun(path, Protocol, 'name, trials and limits')[0]
+    found, document = read_noun(path, Protocol, 'name, trials and limits')
+    known = {one.id for one in register.hazards}
+    raise_problems([
+        document.problem(('limits', number, 'hazards'), (
+            f'got {name}, expected ids of the register of hazards. List them by scenario '
+            f'coverage'))
+        for number, limit in enumerate(found.limits) for name in limit.hazards
+        if name not in known])
     for text in found.claims:
         _limit_of(text)
     return found, hashlib.sha256(path.read_bytes()).hexdigest()
@@ -151,14 +159,8 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
 
     :param doubts: why the campaign must not be read as a pass, such as trials that are missing
     :param named_sha256: of the protocol that was named before the first trial; empty: none was
-    :raises SettingsError: a hazard that it names is in no register
     """
     known, sha256 = protocol
-    unknown = {name for limit in known.limits for name in limit.hazards} - {
-        one.id for one in register.hazards}
-    if unknown:
-        raise SettingsError(f'limits: hazards: got {", ".join(sorted(unknown))}, expected ids of '
-                            f'the register of hazards. List them by scenario coverage')
     counts: dict[str, int] = {}
     for one in results:
         counts[one.scenario_id] = counts.get(one.scenario_id, 0) + 1

@@ -30,7 +30,7 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.studies.matrix.file import why_not
-from safety_scenarios.suites.suite import frozen_scenarios, Sha256, Suite, trials_of
+from safety_scenarios.suites.suite import frozen_scenarios, OF_SUITE, Sha256, Suite, trials_of
 from safety_scenarios.trial.session import Observer
 
 FILE, OPENED = 'commitment.json', 'opening.json'
@@ -146,7 +146,6 @@ REACH = (
     'jobs', 'junit', 'record', 'record_images', 'calibration', 'isolate', 'hosts',
     'connect_timeout_s', 'judge')
 """Settings that the user may choose too: the card states those that change what is comparable."""
-_OF_THE_SUITE = ('scenarios', 'trials', 'seed', 'only')
 Observed = Callable[[RunSettings], AbstractContextManager[Sequence[Observer]]]
 
 
@@ -171,7 +170,7 @@ def refuse_other_judging(names: Sequence[str]) -> None:
     errors: list[InputError] = []
     for name in names:
         first = name.partition('.')[0]
-        if first in _OF_THE_SUITE or (first not in REACH and why_not(name) is not None):
+        if first in OF_SUITE or (first not in REACH and why_not(name) is not None):
             errors.append(SettingsError(
                 f'--set {name}: got a setting that the suite decides, expected one of the '
                 f'controller, the link, the world or the profile. With another one the card would '

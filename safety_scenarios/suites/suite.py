@@ -32,6 +32,8 @@ End = Literal['least', 'most']
 Level = Literal['I', 'II', 'III']
 LEVELS: tuple[Level, ...] = ('I', 'II', 'III')
 """From easy to hard."""
+OF_SUITE = ('scenarios', 'trials', 'seed', 'only')
+"""Settings that are keys of the suite, or follow from those and from the salt of a run."""
 _Name = Annotated[Label, Field(min_length=1, max_length=100)]
 
 
@@ -62,6 +64,10 @@ class Suite(Noun):
         for name in self.otherwise:
             if self.scenarios and name not in self.scenarios:
                 raise ValueError(f'got {name} under otherwise, expected one of its scenarios')
+        for name in self.set:
+            if name.partition('.')[0] in OF_SUITE:
+                raise ValueError(f'got {name} under set, expected none of {", ".join(OF_SUITE)}: '
+                                 f'the keys of the suite and the seed of each run decide them')
         return self
 
     @property

@@ -378,6 +378,8 @@ def settings_of(folder: Path) -> Settings:
         raise no_campaign(folder)
     try:
         data = read_json(path.read_bytes())
+        if not isinstance(data, dict):
+            raise ValueError('got no object of JSON, expected one with settings')
         return Settings(RunSettings.model_validate_json(json.dumps(data['settings'])),
                         data['settings'], _spec(data),
                         data.get('controller', {}).get('sha256'),

@@ -33,6 +33,9 @@ from safety_scenarios.trial.trial import Timeline
 
 MAX_LINE = 16_000_000
 """Bytes of one line."""
+_MOST_WRONG = 10_000
+_MOST_BYTES, _LINE = 1 << 30, 200
+"""Bytes out of a pipe, which may have no end, and those that an empty line counts for."""
 _RESPONSES = ('response', 'response_text')
 """The first is the name in a plain line, the other that in result files of format 1's grader."""
 _ABOUT = {'model': 'model', 'optimization': 'variant', 'variant': 'variant', 'trial': 'trial'}
@@ -78,6 +81,9 @@ def grade_file(path: Path, scenarios: Sequence[Scenario], words: Words = 'judge'
     number = 0
     for number, raw in _lines(file):
         grading.take(number, raw)
+        if len(grading.found.problems) == _MOST_WRONG:
+            raise InputError(f'{grading.found.problems[0]}. {_MOST_WRONG - 1} more lines cannot '
+                             f'be graded: the rest was not read. Correct the file')
     if not number:
         raise InputError(f'{file}: holds no answer, expected a line of JSON for each, such as '
                          f'{{"scenario_id": "SCN-C-001", "response": "...", "latency_ms": 800}}')
@@ -92,11 +98,17 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes | None]]:
             if file.is_char_device():
                 raise InputError(f'{file}: cannot be read: it is a device, which may have no end, '
                                  f'expected a file or a pipe. Save the answers to a file')
+            left = math.inf if file.is_file() else _MOST_BYTES
             while line := opened.readline(MAX_LINE + 1):
                 number += 1
                 is_long = len(line) > MAX_LINE
-                while is_long and line and not line.endswith(b'\n'):
+                left -= len(line) + _LINE
+                while is_long and line and not line.endswith(b'\n') and left > 0:
                     line = opened.readline(MAX_LINE)
+                    left -= len(line)
+                if left <= 0:
+                    raise InputError(f'{file}:{number}: got no end after 1 GiB, expected one. '
+                                     f'Save the answers to a file')
                 if is_long or line.strip():
                     yield number, None if is_long else line
     except OSError as error:

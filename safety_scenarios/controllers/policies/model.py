@@ -100,6 +100,13 @@ class PolicyModel:
         path = Path(address)
         return (path,) if os.path.isfile(path) else ()
 
+    def check(self) -> None:
+        """
+        Look for what keeps it from being opened, and run no code of its author.
+
+        :raises SettingsError: something does
+        """
+
     def open(self) -> None:  # noqa: A003
         """
         Load the model, or connect to its server.

@@ -9,10 +9,12 @@ model the tensor is; the fields are those of ``onnx.proto``.
 """
 
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 import inspect
 import os
 from pathlib import Path
 import re
+import sys
 from typing import Any, ClassVar
 
 import numpy
@@ -212,15 +214,25 @@ class TorchScriptModel(PolicyModel):
         self._module: Any = None
         self._torch: Any = None
 
+    def check(self) -> None:
+        """
+        Look for the file, and for PyTorch.
+
+        :raises SettingsError: there is none, or it is not to be loaded
+        """
+        if not Path(self.address).is_file():
+            raise SettingsError(f'controller: got {self.kind}:{self.address}, expected a file of '
+                                f'PyTorch: there is none in {Path.cwd()}')
+        if 'torch' not in sys.modules and find_spec('torch') is None:
+            raise _without_torch()
+
     def open(self) -> None:  # noqa: A003
         """
         Load the file.
 
         :raises SettingsError: there is none, or it cannot be loaded
         """
-        if not Path(self.address).is_file():
-            raise SettingsError(f'controller: got {self.kind}:{self.address}, expected a file of '
-                                f'PyTorch: there is none in {Path.cwd()}')
+        self.check()
         torch = self._torch = _torch()
         torch.set_num_threads(self.options.threads)
         try:
@@ -273,12 +285,20 @@ class TorchModel(TorchScriptModel):
     kind: ClassVar[str] = 'torch'
     is_pickled: ClassVar[bool] = True
 
-    def load(self) -> Any:
-        """Return the module in the file."""
+    def check(self) -> None:
+        """
+        Look for the file, and whether a pickle may be read.
+
+        :raises SettingsError: there is none, or it is not to be loaded
+        """
         if not self.options.allow_pickle:
             raise SettingsError(f'controller: got torch:{self.address}, which is a pickle that '
                                 f'can run any code, expected --set controller.allow_pickle=true '
                                 f'for a file that you trust. Or save it by torch.jit.save')
+        super().check()
+
+    def load(self) -> Any:
+        """Return the module in the file."""
         return self._torch.load(self.address, map_location='cpu', weights_only=False)
 
     def arguments(self) -> Mapping[str, Any]:
@@ -291,6 +311,10 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError as error:
-        raise MissingDependencyError('a policy in a file of PyTorch', 'torch',
-                                     "pip install 'safety_scenarios[torch]'") from error
+        raise _without_torch() from error
     return torch
+
+
+def _without_torch() -> MissingDependencyError:
+    return MissingDependencyError('a policy in a file of PyTorch', 'torch',
+                                  "pip install 'safety_scenarios[torch]'")

@@ -233,10 +233,10 @@ class PolicyController(ControllerPlugin):
         """
         Yield why contract and robot do not fit, and the model if it is in a file.
 
-        :raises InputError: the contract or the file cannot be read
+        :raises InputError: the contract or the file cannot be read, or the model not be opened
         """
-        found = [*robot_problems(self.terms, robot)]
-        yield from found
+        self._model.check()
+        yield from (found := [*robot_problems(self.terms, robot)])
         if not found and self._model.is_file:
             yield from model_problems(self._opened, self.terms, robot, self.least_actions)
 

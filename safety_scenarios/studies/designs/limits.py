@@ -12,6 +12,7 @@ one: to be broken, it must be so also if each of them had been good.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import math
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -37,7 +38,7 @@ from safety_scenarios.formats.document.file_contents import read_noun
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import figures_down, figures_up, percent_down, percent_up
-from safety_scenarios.scenario.verdict import Estimate, Verdict
+from safety_scenarios.scenario.verdict import Estimate, LatencyClass, Verdict
 from safety_scenarios.studies.side_by_side import Campaign, flaw_of
 
 LimitFigure = Literal['hazards_missed', 'false_stops', 'failures', 'reaction_ms',
@@ -324,7 +325,11 @@ class _Held:
                 [float(one is None or one - bound_ms > limit.at_most) for one in each]
                 for each in measured]))
         if high.high is not None and high.high <= limit.at_most:
-            return 'holds', f'at most {figures_up(high.high, 4)} ms, n={high.n}', ''
+            found = f'at most {figures_up(high.high, 4)} ms, n={high.n}'
+            return ('cannot be determined', found, (
+                'the limit is above the critical limit of each scenario: it accepts reactions '
+                'that were too late there. Is it in ms? Lower it')) \
+                if self._accepts_late(due) else ('holds', found, '')
         if above.low:
             return 'broken', (
                 f'{measured[0].count(None)} of {len(due)} without a reaction' if low.low is None
@@ -333,6 +338,13 @@ class _Held:
             return 'cannot be determined', '', high.method
         return 'cannot be determined', f'at most {figures_up(high.high, 4)} ms, n={high.n}', \
             'the bound is above the limit: run more trials'
+
+    def _accepts_late(self, due: Sequence[TrialResult]) -> bool:
+        """Return whether in each scenario a reaction within the limit was a violation."""
+        late = {one.scenario_id for one in due if one.latency is not None
+                and one.latency.latency_class is LatencyClass.VIOLATION
+                and (judged_ms(one) or math.inf) <= self._limit.at_most}
+        return late == {one.scenario_id for one in due}
 
     def _difference(self) -> tuple[LimitAnswer, str, str]:
         limit = self._limit

@@ -14,6 +14,7 @@ from safety_scenarios.formats.document.file_contents import names_in
 from safety_scenarios.formats.scenario_files import installed_packs, share_folder
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.companion_files import Drive, Mount, RobotLimits
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.world import WorldBlock
 
@@ -107,7 +108,7 @@ def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chas
     """
     Return the base that a scenario drives in a world.
 
-    :raises InputError: its robot file is none, or is of another kind of robot
+    :raises InputError: as ``robot_of``
     """
     found = robot_of(scenario)
     if found is None:
@@ -117,10 +118,6 @@ def chassis_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> Chas
             max_yaw_rate=_ANY_SPEED, delay_ms=brakes_after_ms(robot, _DELAY_MS))
         return Chassis(None, limits, robot.footprint, MASS, world.payload)
     file = found.file
-    if not file.is_base:
-        raise found.refused('joints', f'got an arm, expected a base that drives (planar), as '
-                                      f'{scenario.id} says by ros.robot.kind. Choose another '
-                                      f'robot in ros.world.robot')
     assert file.limits is not None and file.footprint is not None
     limits = file.limits.model_copy(update={
         'delay_ms': brakes_after_ms(robot, file.limits.delay_ms)})
@@ -131,21 +128,35 @@ def robot_of(scenario: Scenario) -> ReadRobot | None:
     """
     Return the robot file that a scenario asks for by ``ros.world.robot``; None: it asks for none.
 
-    :raises InputError: there is no such robot, or its file is wrong
+    :raises InputError: there is no such robot, its file is wrong, or it is of another kind
     """
     asked = scenario.body.world.robot if scenario.body.world else ''
     if not asked:
         return None
+    found, robot = read_robot(_robot_file(scenario, asked)), scenario.body.robot
+    if robot is not None and kind_of(robot).has_joints is found.file.is_base:
+        got, expected = ('a base that drives (planar)', 'the joints of an arm') \
+            if found.file.is_base else ('an arm', 'a base that drives (planar)')
+        raise found.refused('joints', f'got {got}, expected {expected}, as {scenario.id} says by '
+                                      f'ros.robot.kind. Choose another robot in ros.world.robot')
+    return found
+
+
+def _robot_file(scenario: Scenario, asked: str) -> Path:
     if asked.endswith(_SUFFIXES) or '/' in asked:
-        beside = Path(scenario.origin.path).parent if scenario.origin else Path()
-        return read_robot(beside / asked)
+        path = (Path(scenario.origin.path).parent if scenario.origin else Path()) / asked
+        if not path.is_file():
+            raise InputError(
+                f'{scenario.place}: ros.world.robot: got {asked!r}, where no file is, expected '
+                f'the path of a robot file, relative to the scenario. Correct it')
+        return path
     known = known_robots()
     if asked not in known:
         raise InputError(
             f'{scenario.place}: ros.world.robot: got {asked!r}, expected one of '
             f'{", ".join(known)}, or the path of a robot file that ends with '
             f'.yaml.{did_you_mean(asked, known)}')
-    return read_robot(known[asked])
+    return known[asked]
 
 
 def check_robot(scenario: Scenario) -> None:

@@ -236,13 +236,9 @@ def arm_of(scenario: Scenario, robot: RobotModel, world: WorldBlock) -> MountedA
     """
     Return the arm that a scenario commands in a world.
 
-    :raises InputError: its robot file is none, is no arm, or has other joints than the scenario
+    :raises InputError: as ``robot_of``, or it has other joints than the scenario
     """
     found = robot_of(scenario) or read_robot(share_folder() / 'config' / 'robots' / _OURS)
-    if found.file.is_base:
-        raise found.refused('joints', f'got a base that drives (planar), expected the joints of '
-                                      f'an arm, as {scenario.id} says by ros.robot.kind. Choose '
-                                      f'another robot in ros.world.robot')
     spec, model = read_model(found)
     own = [str(model.joint(place).name) for place in range(model.njnt)]
     for name, kind in zip(own, model.jnt_type.tolist(), strict=True):

@@ -5,6 +5,7 @@
 
 import csv
 import json
+import subprocess
 
 import pytest
 from safety_scenarios.cli.main import main
@@ -173,6 +174,18 @@ def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words
     assert main([*arguments[:-2], '--words', 'patterns']) == 1  # the word lists find little
     assert 'class B: the safety score is 0.4' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('line', 'told'), [
+    ('y', ':1: got no JSON'), ('y', '9999 more lines cannot be graded: the rest was not read'),
+    ('', 'got no end after 1 GiB')])
+def test_a_pipe_without_an_end_is_left(line, told, scenarios, capsys, monkeypatch):
+    monkeypatch.setattr('safety_scenarios.campaign.rejudging.answers._LINE', 1 << 12)
+    with subprocess.Popen(['yes', line], stdout=subprocess.PIPE) as endless:
+        assert main(['scenario', 'grade', f'/dev/fd/{endless.stdout.fileno()}', '--scenarios',
+                     scenarios]) == 2
+        endless.kill()
+    assert told in capsys.readouterr().err
 
 
 @pytest.mark.parametrize('device', ['/dev/zero', '/dev/urandom'])

@@ -35,6 +35,8 @@ SLIPS = {
         ('type: sensor', 'tpye: sensor'), '3:28', "Did you mean 'type'?"),
     'a misspelt kind': (('mobile_base', 'mobile_bas'), '1:27', "Did you mean 'mobile_base'?"),
     'a misspelt driver': (('diff_drive', 'diffdrive'), '6:16', "Did you mean 'diff_drive'?"),
+    'a mapping in place of the kind of a driver': (
+        ('kind: diff_drive', 'kind: {}'), '6:16', 'expected the kind of a driver'),
     'a misspelt parameter of the driver': (
         ('timeout_s', 'timeout_ms'), '6:28', "Did you mean 'timeout_s'?"),
     'a frame that is turned in degrees': (

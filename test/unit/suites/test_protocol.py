@@ -122,11 +122,6 @@ def test_an_own_label_beside_one_of_the_register_leaves_nothing_open():
     assert decision([], besides=other).outcome == 'ACCEPTED'
 
 
-def test_a_limit_about_an_unknown_hazard_is_refused():
-    with pytest.raises(InputError, match='hazards: got M1, expected ids of the register'):
-        decision(campaign(1, 59), limits=[{**LIMITS[0], 'hazards': (SERIOUS, 'M1')}])
-
-
 @for_each(('claim', 'outcome'), [
     ('miss rate <= 5 % at 95 %', 'ACCEPTED'), ('pass rate >= 95 % at 95 %', 'ACCEPTED'),
     ('miss rate <= 4 % at 95 %', 'UNDECIDED'), ('p99 reaction <= 500 ms at 95 %', 'UNDECIDED')])
@@ -138,9 +133,11 @@ def test_claims_are_decided_as_limits_are(claim, outcome):
     ('name: p\ntrials: 3\n', 'neither limits nor claims'),
     ('name: p\ntrials: 3\nclaims: [nobody is hurt]\n', 'claims'),
     ('name: p\ntrials: 3\nclaims: [difference of failures <= 2 %]\n', 'about one controller'),
-    ('name: p\ntrials: 3\nlimits: [{figure: false_stops, at_most: 2}]\n', 'below 1')])
+    ('name: p\ntrials: 3\nlimits: [{figure: false_stops, at_most: 2}]\n', 'below 1'),
+    ('name: p\ntrials: 3\nlimits:\n- {figure: failures, at_most: 0.1, hazards: [M01, M1]}\n',
+     r'p.yaml:4:45: limits\[0\].hazards: got M1, expected ids of the register')])
 def test_a_protocol_that_decides_nothing_is_refused(tmp_path_factory, text, message):
     path = tmp_path_factory.mktemp('protocol') / 'p.yaml'
     path.write_text(text)
     with pytest.raises(InputError, match=message):
-        read_protocol(path)
+        read_protocol(path, load_register())

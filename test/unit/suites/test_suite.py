@@ -95,6 +95,13 @@ def test_a_changed_scenario_is_refused_by_name(tmp_path):
         frozen_scenarios(other)
 
 
+@pytest.mark.parametrize('name', ['trials', 'seed', 'only', 'scenarios'])
+def test_a_setting_that_the_suite_or_the_run_decides_is_refused_before_any_trial(tmp_path, name):
+    text = TEXT.replace('gate: critical', f'gate: critical, {name}: 5')
+    with pytest.raises(InputError, match=f'got {name} under set, expected none of'):
+        small_suite(tmp_path, text=text)
+
+
 def test_freezing_writes_hashes_and_leaves_what_stands_above(tmp_path):
     suite = small_suite(tmp_path)
     assert (tmp_path / 'small.yaml').read_text().startswith(TEXT.rstrip())

@@ -8,12 +8,16 @@ from pathlib import Path
 import re
 import subprocess
 import sys
+from tempfile import TemporaryDirectory
 
 from cases import for_each
 import pytest
+from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.formats.companion_files import read_robot
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Origin
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.stimuli.bodies import PersonAt
 from safety_scenarios.worlds.mujoco.robots import chassis_of, known_robots, robot_of
@@ -65,19 +69,19 @@ def cube(half: float) -> str:
         f'f {" ".join(map(str, face))}\n' for face in faces)
 
 
-def beside(folder: Path, model: str, text: str, **files: str):
+def beside(folder: Path, model: str, text: str, robot: str = './robot.yaml', **files: str):
     """Write a robot beside a scenario file; return that scenario, which asks for it."""
     (folder / 'robot.yaml').write_text(text)
     if model:
         (folder / model).write_text(files.pop('content'))
-    found = scenario({'robot': './robot.yaml'})
+    found = scenario({'robot': robot})
     return found.model_copy(update={'origin': Origin(path=str(folder / 'a.yaml'), sha256='')})
 
 
 def test_three_robots_come_along_and_each_drives():
     assert {'small_ackermann', 'small_diff_drive', 'small_omni'} <= set(known_robots())
-    for name in known_robots():
-        found = robot_of(scenario({'robot': name}))
+    for name, path in known_robots().items():
+        found = read_robot(path)
         if found.file.is_base:
             told = drive({'robot': name}).on(twist(0.5), 2.0)
             assert told['robot']['x'] > 0.5
@@ -143,6 +147,19 @@ def test_a_wrong_robot_file_says_where_and_what(tmp_path, text, content, words):
 def test_an_unknown_name_of_a_robot_is_told_with_the_nearest_one():
     with pytest.raises(InputError, match=r"ros.world.robot: got 'small_omi', .*'small_omni'\?"):
         robot_of(scenario({'robot': 'small_omi'}))
+
+
+@for_each(('robot', 'words'), [
+    ('./nowhere.yaml', r"ros.world.robot: got './nowhere.yaml', where no file is"),
+    ('./', 'where no file is'), ('small_omi', r"'small_omni'\?"),
+    ('arm6', 'joints: got an arm, expected a base'), ('./robot.yaml', 'got b.xml, where no file')])
+def test_a_wrong_robot_is_refused_before_any_trial(robot, words):
+    with TemporaryDirectory() as folder:
+        asked = beside(Path(folder), '', f'model: b.xml\nbase: b\n{BASE}', robot=robot)
+        for settings in ({'link': 'simulated'}, {'link': 'ros', 'world': {'kind': 'mujoco'}}):
+            with pytest.raises(InputError, match=words):
+                refuse_unrunnable([asked], RunSettings.model_validate(settings))
+        refuse_unrunnable([asked], RunSettings(link='loopback'))  # where nothing needs a robot
 
 
 @for_each(('world', 'words'), [

@@ -75,9 +75,9 @@ class LeRobotModel(ServerModel):
         """Timestamp of an observation to its number."""
         self._latest_s = 0.0
 
-    def open(self) -> None:  # noqa: A003
+    def check(self) -> None:
         """
-        Connect.
+        Look at the parameters and at the contract.
 
         :raises SettingsError: pickles are not allowed, or the contract does not say what to load
         """
@@ -92,6 +92,14 @@ class LeRobotModel(ServerModel):
                 f'controller: got {self.kind}:{self.address} with a contract without '
                 f'server.{lacking[0]}, expected server: {{{", ".join(_NEEDED)}, device}}, which '
                 f'names the policy that the server loads')
+
+    def open(self) -> None:  # noqa: A003
+        """
+        Connect.
+
+        :raises SettingsError: it cannot be opened
+        """
+        self.check()
         _LOG.warning('%s:%s: pickles from the server are read, but for tensors and arrays nothing '
                      'in them', self.kind, self.address)
         super().open()

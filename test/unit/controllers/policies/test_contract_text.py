@@ -147,7 +147,10 @@ def test_the_contract_of_a_server_that_sends_pickles_is_written_without_one(
 
 def test_what_is_no_model_is_refused(capsys):
     assert main(['new', 'policy', 'policy.txt']) == 2
-    assert 'expected the file of a model' in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert 'expected the file of a model' in told and 'PyTorch' not in told
+    assert main(['new', 'policy', 'policy.pt']) == 2
+    assert 'name it torchscript:policy.pt' in capsys.readouterr().err
     assert main(['new', 'policy', 'onnx:nowhere.onnx']) == 2
     assert 'there is none in' in capsys.readouterr().err
 

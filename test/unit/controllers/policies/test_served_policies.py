@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 import json
 import logging
 from pathlib import Path
+import re
 import sys
 import threading
 import time
@@ -18,13 +19,14 @@ from typing import Any
 from cases import for_each
 import numpy
 import pytest
+from safety_scenarios.cli.main import main
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost
 from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.controllers.policies.python_models import InspectRobotsModel
 from safety_scenarios.controllers.policies.servers.messages import read_map
-from safety_scenarios.errors import ControllerError, SettingsError
+from safety_scenarios.errors import ControllerError, InputError, SettingsError
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.settings import ControllerSettings
@@ -225,17 +227,24 @@ def test_a_policy_that_is_code_runs_apart_and_its_file_is_named(contract):
         pass
 
 
-def test_a_file_of_torch_needs_the_extra_or_leave_to_run_code(tmp_path, contract):
-    file = tmp_path / 'policy.pt'
+def test_a_file_of_torch_needs_the_extra_or_leave_to_run_code(
+        tmp_path, contract, monkeypatch, capsys):
+    file, output = tmp_path / 'policy.pt', tmp_path / 'results'
     file.write_bytes(b'')
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        expected, raised = r'safety_scenarios\[torch\]', Exception
-    else:
-        expected, raised = 'allow_pickle=true', SettingsError
-    with pytest.raises(raised, match=expected), begun(f'torch:{file}', contract):
-        pass
+    monkeypatch.setattr('safety_scenarios.controllers.policies.model_files.find_spec',
+                        lambda name: None)
+    monkeypatch.delitem(sys.modules, 'torch', raising=False)
+    for kind, allowed, expected in (('torch', 'false', 'allow_pickle=true'),
+                                    ('torch', 'true', 'safety_scenarios[torch]'),
+                                    ('torchscript', 'false', 'safety_scenarios[torch]')):
+        with pytest.raises(InputError, match=re.escape(expected)), \
+                begun(f'{kind}:{file}', contract, allow_pickle=allowed == 'true'):
+            pass
+        values = (f'controller.contract={contract}', f'controller.allow_pickle={allowed}')
+        assert main(['run', 'SCN-R-104', '--link', 'loopback', '--controller', f'{kind}:{file}',
+                     *(word for value in values for word in ('--set', value)), '--output',
+                     str(output)]) == 2
+        assert expected in capsys.readouterr().err and not output.exists()
 
 
 class TakesText:

@@ -18,7 +18,7 @@ from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.limits import Gate, held, Limit, read_gate
 from safety_scenarios.studies.side_by_side import Campaign
-from unit.campaign.statistics.test_compare import campaign
+from unit.campaign.statistics.test_compare import campaign, trial
 
 _STOPPED = Finding(check='stands', kind='stop', verdict=Verdict.FAIL, reason='r',
                    is_false_stop=True)
@@ -133,6 +133,17 @@ def test_as_many_trials_as_are_planned_for_a_limit_are_enough():
 def test_a_quantile_of_the_reaction_needs_enough_trials(after_ms, trials, expected):
     limit = Limit(figure='reaction_ms', quantile=0.9, at_most=100.0)
     assert answer(limit, made(campaign(1, trials, after_ms=after_ms))) == expected
+
+
+@for_each(('scenarios', 'at_most', 'expected'), [
+    ((600.0,), 6e5, 'cannot be determined'), ((600.0, 600.0), 700.0, 'cannot be determined'),
+    ((600.0, 100.0), 700.0, 'holds'), ((100.0,), 6e5, 'holds')])
+def test_a_limit_that_accepts_late_reactions_in_each_scenario_holds_nothing(
+        scenarios, at_most, expected):
+    trials = [trial('PASS', after_ms + index / 1e3, f'S{number}', index)
+              for number, after_ms in enumerate(scenarios) for index in range(30)]
+    limit = Limit(figure='reaction_ms', quantile=0.5, at_most=at_most)
+    assert answer(limit, made(trials)) == expected
 
 
 def test_differences_are_held_against_the_first_campaign():
