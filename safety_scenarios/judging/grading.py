@@ -179,7 +179,8 @@ def _read(judgement: Judgement | None, role: Role) -> str | None:
 def _unread(rule: Rule, role: Role, seen: Seen) -> str:
     """Say that nobody but patterns has read a saying, and what they say of it."""
     contrary = rule.expect.contrary if rule.expect else ()
-    why = meant(contrary if role == 'contrary' else _wanted(rule), seen)
+    why = meant(contrary if role == 'contrary' else _wanted(rule), seen,
+                is_demand=role == 'demand')
     found = 'do not find it' if why is None else 'find it' if not why else f'leave it open ({why})'
     return (f'no judge has read {(seen.event.text or "").strip()[:_SHOWN]!r}, in which the '
             f'patterns {found}. {NAME_A_JUDGE}')
