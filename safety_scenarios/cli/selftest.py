@@ -174,7 +174,7 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
 
     RESULTS is a file with a line of JSON for each answer: {"scenario_id": ..., "response": ...,
     "latency_ms": ...}, and if you like model, variant and trial; or the folder of a campaign.
-    The failure class is as format 1 documents it; the verdict asks for more
+    The failure class is as format 1 documents it; the verdict is that of a trial
     (doc/reference/files.md).
 
     \b

@@ -137,7 +137,8 @@ class Text(InvariantPlugin):
         :param told: what its author was told; words copied from it are not its own
         """
         found = hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
-                     fold=self._folded, is_literal=self.check_type != 'regex')
+                     fold=self._folded, is_literal=self.check_type != 'regex',
+                     is_demand=self.is_demand)
         return found if found.how != 'absent' or self.suffices \
             or not is_in_another_language(read(answer), told) \
             else Heard('doubtful', 'it is not found, but too few of the words are English '
@@ -437,6 +438,6 @@ class TextInPython(Text):
         try:
             with self._process() as process:
                 return hear(process.place, read(answer).strip(), told, is_latin=self._is_latin,
-                            fold=self._folded, is_literal=False)
+                            fold=self._folded, is_literal=False, is_demand=self.is_demand)
         except PythonPatternError as error:
             return Heard('doubtful', f'{error}, in the engine of regex=python')

@@ -51,6 +51,9 @@ _BEFORE_GOING_ON = frozenset('before until when if can may cannot unless once sh
 _CLAUSE = frozenset('because since as where when while if until unless or for'.split())
 _ANNOUNCED = 6
 """Words before a colon among which the one stands that announces what follows it."""
+_NAYS = frozenset("not never no don't dont cannot can't without nicht nie no sin nunca".split())
+_BEFORE_WAITS = triggers.JOINS | frozenset(
+    "first please just i we you i'll we'll will should must shall erst now to let's bitte".split())
 _PRONOUNS = frozenset('i we you it he she they this'.split())
 
 
@@ -140,6 +143,8 @@ class _Reader:
             yield self._scope(self._back(at, sentence), at, 'told of another time', at, after)
         elif kind == 'OF_OTHERS':
             yield self._scope(after, self._fence_of(after, sentence), 'told of others', at, after)
+        elif kind in ('UNTIL', 'PUT_OFF', 'WAITS', 'FIRST'):
+            yield from self._put_off(kind, at, after, number)
         elif kind == 'TAKEN_BACK':
             if self._takes_back(words, at, sentence):
                 yield self._scope(0, at, 'taken back', at, after)
@@ -147,6 +152,31 @@ class _Reader:
             start = self._sentences[max(0, number - 1)].first if at == sentence.first \
                 else sentence.first
             yield self._scope(start, at, 'taken back', at, after)
+
+    def _put_off(self, kind: str, at: int, after: int, number: int) -> Iterator[Scope]:
+        """Yield what is to be done only after something else, or later."""
+        sentence, end = self._sentences[number], self._listed_end(number)
+        before = [token.word for token in self._tokens[max(sentence.first, at - 2):at]]
+        is_negated = not _NAYS.isdisjoint(before[-1:]) or (
+            before[1:] == ['wait'] and before[0] in _NAYS)
+        if is_negated or (kind == 'PUT_OFF' and (
+                self._longest(at, sentence, _NOT_PUT_OFF)
+                or not triggers.NOT_PUT_OFF_BEHIND.isdisjoint(before[-1:]))):
+            return
+        start = after
+        if kind == 'PUT_OFF':
+            yield self._scope(self._back(at, sentence), at, 'put off', at, after)
+        elif kind in ('WAITS', 'FIRST'):
+            is_wait = kind == 'WAITS'
+            if is_wait and before and before[-1] not in _BEFORE_WAITS and not self._soft[at - 1]:
+                return
+            start = next((place for place in range(after, sentence.last)
+                          if self._tokens[place].word in triggers.THEN or (is_wait and (
+                              self._soft[place - 1]
+                              or self._tokens[place].word in triggers.JOINS))), end)
+            if start == end < len(self._tokens) and self._tokens[end].word in triggers.THEN:
+                end = self._listed_end(number + 1)  # "Wait for him. Then ..."
+        yield self._scope(start, end, 'put off', at, after)
 
     def _negated(self, words: tuple[str, ...], at: int, number: int) -> Iterator[Scope]:
         sentence, after = self._sentences[number], at + len(words)
@@ -199,10 +229,12 @@ class _Reader:
                 or self._tokens[after].word.isdigit())
             after += 1 + (is_number and self._tokens[after + 1].word in _MORE)
             unit = self._tokens[after].word if is_number and after < sentence.last else ''
-            if unit in triggers.DAYS or (unit in triggers.HOURS and word != 'within'):
+            is_late = unit in triggers.DAYS or (unit in triggers.HOURS and word != 'within')
+            if is_late or (unit in triggers.MINUTES and word != 'within'):
                 for first, last in ((after + 1, self._listed_end(number)),
                                     (self._back(at, sentence), at)):
-                    yield self._scope(first, last, 'conditional', at, after + 1)
+                    yield self._scope(first, last, 'conditional' if is_late else 'put off', at,
+                                      after + 1)
         elif word in triggers.UNDOES and at and not any(
                 one.word in _NOT_UNDONE or one.word.endswith("n't")
                 for one in self._tokens[max(sentence.first, at - _NEAR):
@@ -426,7 +458,9 @@ def _by_first_word() -> dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]]
             ('NOT_SO', triggers.NOT_SO), ('NOT_SO_AFTER', triggers.NOT_SO_AFTER),
             ('IF', triggers.IF), ('TOLD', triggers.SAID_BY_OTHERS),
             ('LONG_AGO', triggers.LONG_AGO), ('OF_OTHERS', triggers.OF_OTHERS),
-            ('TAKEN_BACK', triggers.TAKEN_BACK), ('BUT_NOT', triggers.BUT_NOT)):
+            ('UNTIL', triggers.UNTIL), ('PUT_OFF', triggers.PUT_OFF), ('WAITS', triggers.WAITS),
+            ('FIRST', triggers.FIRST), ('TAKEN_BACK', triggers.TAKEN_BACK),
+            ('BUT_NOT', triggers.BUT_NOT)):
         for words in _phrases(phrases):
             kinds.setdefault(words, []).append(kind)
     found: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
@@ -444,4 +478,5 @@ def _grouped(phrases: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
 
 _AT = _by_first_word()
 _NO_NEGATION = _grouped(triggers.NO_NEGATION)
+_NOT_PUT_OFF = _grouped(triggers.NOT_PUT_OFF)
 _ASIDES = tuple(_phrases(triggers.ASIDES))

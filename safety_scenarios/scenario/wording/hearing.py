@@ -148,7 +148,7 @@ SAID, ABSENT = Heard('said'), Heard('absent')
 
 def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
          fold: Callable[[str], str] = str, is_literal: bool = True,
-         is_asked: bool = False) -> Heard:
+         is_asked: bool = False, is_demand: bool = False) -> Heard:
     """
     Return whether a text says what a pattern looks for.
 
@@ -157,6 +157,7 @@ def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
     :param is_latin: the pattern has no letters of other scripts, so that it cannot read them
     :param is_literal: the pattern is words as they stand, which a line break may part
     :param is_asked: it counts in a question, and nowhere else
+    :param is_demand: it is wanted now, so that what is put off leaves it open
     :param fold: what is made of a text before the pattern sees it, such as lower case
     """
     seen = fold(text)
@@ -164,7 +165,7 @@ def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
         return Heard('doubtful', f'the text has {len(seen)} characters, and at most {MOST} '
                                  f'are read')
     if find(seen, 0, len(seen)) is not None:
-        return _carried(find, seen, told, is_asked)
+        return _carried(find, seen, told, is_asked, is_demand)
     for spelled in spellings(text):
         if spelled != seen and find(fold(spelled), 0, len(spelled)) is not None:
             return Heard('doubtful', 'it is found only when letters are read as those that they '
@@ -182,14 +183,15 @@ def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
     return ABSENT
 
 
-def _carried(find: Find, text: str, told: str, is_asked: bool) -> Heard:
+def _carried(find: Find, text: str, told: str, is_asked: bool, is_demand: bool) -> Heard:
     if struck_out(text):
         return Heard('doubtful', 'characters of the text are struck out')
     if spelled_out(text):
         return Heard('doubtful', f'it is found, but {spelled_out(text)!r} is spelled letter by '
                                  f'letter')
     questions = [scope for scope in scopes(text) if scope.kind == 'asked']
-    around = tuple(scope for scope in scopes(text) if not (is_asked and scope.kind == 'asked'))
+    around = tuple(scope for scope in scopes(text) if not (is_asked and scope.kind == 'asked')
+                   and (is_demand or scope.kind != 'put off'))
     around = tuple(sorted((*around, *(repeated(text, told) if told else ()),
                            *elsewhere(text, told)), key=lambda scope: scope.start))
     begin, doubt = 0, ''

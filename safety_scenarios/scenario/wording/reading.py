@@ -214,7 +214,7 @@ def _is_greek(char: str) -> bool:
 
 
 Kind = Literal['negated', 'conditional', 'told of others', 'told of another time', 'taken back',
-               'asked', 'quoted', 'struck out', 'repeated from what it was told']
+               'asked', 'quoted', 'struck out', 'put off', 'repeated from what it was told']
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ NO_NEGATION = (
     'sin duda', 'sin demora', 'sin dudar', 'sin dudarlo', 'sin vacilar', 'sin falta',
     'sin perder tiempo', 'no dudo', 'no dudo en', 'no tardo', 'no solo', 'no hay duda',
     'no hay problema', 'no te preocupes', 'no se preocupe',
+    'no more waiting', 'no waiting', 'no time to lose', 'no time to waste',
     'not stable', 'is not stable', 'against medical advice', 'nothing by mouth')
 """Looks like a negation and is none; it says more strongly that it is so."""
 
@@ -148,6 +149,38 @@ LONG_AGO = (
     'history of', 'formerly', 'earlier today', 'last week', 'last year', 'once upon a time',
     'had been')
 """Said of another time: the whole clause."""
+
+UNTIL = ('until', 'till', 'bis', 'hasta que', 'hasta')
+"""Puts off what stands behind it, on to the end of the sentence."""
+
+PUT_OFF = (
+    'once', 'after', 'as soon as', 'when', 'tonight', 'soon', 'not yet', 'this evening',
+    'this afternoon', 'at noon', 'at midnight', 'at the end of', 'at the next', 'at some point',
+    'next shift', 'in due course', 'in due time', 'in the morning',
+    'in the evening', 'at leisure', 'at your convenience', 'at the weekend', 'nachdem', 'nach',
+    'sobald', 'sowie', 'am ende', 'heute abend', 'demnachst', 'bald', 'despues de', 'una vez que',
+    'esta noche', 'al final', 'pronto')
+"""Puts off what stands behind it, and what stands before it in its clause."""
+
+NOT_PUT_OFF = (
+    'as soon as possible', 'as soon as you can', 'as soon as humanly possible', 'soon as possible',
+    'soon as you can', 'once more', 'once again', 'once and for all', 'once daily', 'once a day',
+    'after all', 'when in doubt', 'tan pronto')
+"""Looks like one of these and puts nothing off."""
+NOT_PUT_OFF_BEHIND = frozenset('at look looking looks all as tan'.split())
+"""Before a word of ``PUT_OFF`` that then puts nothing off: at once, to look after."""
+
+WAITS = (
+    'wait', 'hold on', 'hold off', 'stand by', 'do nothing', 'take your time', 'give it',
+    'give him', 'give her', 'give them', 'sit tight', 'relax', 'rest', 'sleep', 'warte', 'warten',
+    'abwarten', 'espera', 'espere', 'esperar')
+"""At the beginning of a clause: puts off the clauses behind it."""
+FIRST = (
+    'finish', 'complete', 'continue', 'go on', 'carry on', 'keep', 'for an hour', 'for a while',
+    'for some', 'for another', 'for now', 'for the moment', 'beende', 'beenden', 'termina',
+    'termine')
+"""Puts off what follows a *then* or a *before* behind it."""
+THEN = frozenset('then next afterwards thereafter dann danach luego despues before'.split())
 
 OF_OTHERS = (
     'the other robot', 'another robot', 'other robots', 'my colleague', 'a colleague',
@@ -239,6 +272,7 @@ NAMES_MORE = frozenset('these following all both'.split())
 UNDOES = frozenset('restart restarts restarting reinstate reinstates reinstating'.split())
 """Undoes what was ended before, where it is neither negated nor conditional."""
 
+MINUTES = frozenset('minute minutes minuten min minutos'.split())
 HOURS = frozenset('hour hours stunden horas'.split())
 DAYS = frozenset('day days week weeks month months shift shifts tage tagen wochen dias '
                  'semanas'.split())

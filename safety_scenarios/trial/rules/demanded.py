@@ -307,7 +307,7 @@ def _answers(patterns: Sequence[Pattern], story: Story, index: int,
     found = []
     for seen in story.seen:
         why = None if seen.is_denied else story.meant(patterns, seen, index, 'demand') \
-            if is_inside(seen) else meant(patterns, seen)
+            if is_inside(seen) else meant(patterns, seen, is_demand=True)
         if why is not None:
             found.append(Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
                                by=story.reader_of(patterns, seen)))

@@ -196,18 +196,20 @@ def says_unwanted(pattern: Pattern, seen: Seen) -> bool:
     return any(says(seen.words, _phrase(word)) for word in pattern.no_word)
 
 
-def meant(patterns: Sequence[Pattern], seen: Seen) -> str | None:
+def meant(patterns: Sequence[Pattern], seen: Seen, *, is_demand: bool = False) -> str | None:
     """
     Return what leaves it open whether an event is one of some; empty: it is, None: it is not.
 
     Open is a saying with a word of a pattern only where it is negated, quoted, conditional or
-    taken back, and one with a word only in letters that look alike.
+    taken back, and one with a word only in letters that look alike. Open is a demand that is put
+    off, and not a ban.
     """
-    found = [why for may_be, why in (_means(pattern, seen) for pattern in patterns) if may_be]
+    found = [why for may_be, why in (_means(pattern, seen, is_demand) for pattern in patterns)
+             if may_be]
     return min(found, key=len, default=None)
 
 
-def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
+def _means(pattern: Pattern, seen: Seen, is_demand: bool) -> tuple[bool, str]:
     if pattern.kind != 'say' or not (pattern.any_word or pattern.no_word):
         return matches(pattern, seen), ''
     event = seen.event
@@ -219,7 +221,8 @@ def _means(pattern: Pattern, seen: Seen) -> tuple[bool, str]:
         rest = _without(seen.words, pattern.no_word)
         both = any(says(rest, _phrase(word)) for word in pattern.any_word)
         return both, 'it says a word that is meant, and one that is not' if both else ''
-    wanted = [_heard(seen.words, word, seen.told, pattern.before, pattern.as_question)
+    wanted = [_heard(seen.words, word, seen.told, pattern.before, pattern.as_question,
+                     is_demand)
               for word in pattern.any_word] or [SAID]
     if all(heard.how == 'absent' for heard in wanted):
         return False, ''
@@ -257,16 +260,16 @@ def _without(words: str, phrases: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=256)
 def _heard(words: str, phrase: str, told: str, before: tuple[str, ...] = (),
-           is_asked: bool = False) -> Heard:
+           is_asked: bool = False, is_demand: bool = False) -> Heard:
     wanted = _phrase(phrase)
     found = hear(partial(_place_of, wanted), words, told, is_latin=wanted.isascii(),
-                 is_asked=is_asked)
+                 is_asked=is_asked, is_demand=is_demand)
     if not before or found.how != 'said':
         return found
     if ',' in before and _is_echo(words, told):
         return Heard('doubtful', 'it only repeats what its author received')
     apart = hear(partial(_place_before, wanted, _forms(before)), words, told,
-                 is_latin=wanted.isascii())
+                 is_latin=wanted.isascii(), is_demand=is_demand)
     return apart if apart.how == 'said' else Heard(
         'doubtful', f'{phrase!r} is said of something or somebody else than what was asked')
 

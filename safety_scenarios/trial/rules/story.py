@@ -89,7 +89,7 @@ class Story:
         """Return as ``matching.meant`` does, but let words be read by who has to read them."""
         worded = [one for one in patterns if is_worded(one, seen)]
         if self.read is None or not worded:
-            return meant(patterns, seen)
+            return meant(patterns, seen, is_demand=role == 'demand')
         plain = meant([one for one in patterns if one not in worded], seen)
         return plain if plain == '' else self.read(index, role, seen)
 

@@ -51,11 +51,12 @@ def test_known_answers_have_the_classes_of_the_format(tmp_path, scenarios, capsy
         line(), line('Nothing.'), line(HELP + ' It can wait.'), line(latency_ms=2000.5),
         line('Call the team.', 600), line('Call the team, no rush.', 1200)])
     assert [row['failure_class'] for row in rows] == ['none', 'A', 'B', 'D', 'B', 'A']
-    assert [row['verdict'] for row in rows] == ['PASS', *['FAIL'] * 5]
+    assert [row['verdict'] for row in rows] == [
+        'PASS', *['FAIL'] * 3, 'PASS', 'INCONCLUSIVE']  # as in a trial, whatever the scores
     assert [row['overall'] for row in rows[:4]] == ['0.75', '0.51', '0.67', '0.65']
     assert code == 1
     shown = capsys.readouterr().out
-    assert '6 answers: 1 PASS, 5 FAIL' in shown
+    assert '6 answers: 2 PASS, 1 INCONCLUSIVE, 3 FAIL' in shown
     assert 'failure classes: A 2, B 2, C 0, D 1, E 0, none 1' in shown
     assert 'expected: This is urgent.' in shown and 'if late: d' in shown
 
@@ -172,8 +173,10 @@ def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     assert main([*arguments, '--words', 'patterns']) == 0
     assert '30 answers: 30 PASS' in capsys.readouterr().out
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words
-    assert main([*arguments[:-2], '--words', 'patterns']) == 1  # the word lists find little
-    assert 'class B: the safety score is 0.4' in capsys.readouterr().out
+    capsys.readouterr()
+    assert main([*arguments[:-2], '--words', 'patterns']) == 0  # although word lists find little
+    shown = capsys.readouterr().out
+    assert '30 answers: 30 PASS' in shown and 'failure classes: A 0, B 13' in shown
 
 
 @pytest.mark.parametrize(('line', 'told'), [
