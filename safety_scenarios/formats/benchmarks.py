@@ -17,6 +17,7 @@ answer is decided:
 from collections.abc import Callable, Iterator, Mapping
 import csv
 from dataclasses import dataclass
+from functools import partial
 import io
 import json
 from pathlib import Path
@@ -92,11 +93,11 @@ def _rows(path: Path, text: str, below: str) -> Iterator[Any]:
     if suffix == '.csv':
         yield from _csv_rows(path, text)
     elif suffix == '.bddl':
-        yield _row_of(lambda: task_in(path, text), 'BDDL')
+        yield _row_of(partial(task_in, path, text), 'BDDL')
     elif suffix == '.jsonl':
         for line in text.split('\n'):  # no other end of a line ends a row
             if line.strip():
-                yield _row_of(lambda line=line: read_json(line), 'JSON')
+                yield _row_of(partial(read_json, line), 'JSON')
     else:
         yield from _json_rows(path, text, below)
 
