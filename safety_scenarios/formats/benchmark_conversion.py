@@ -95,7 +95,9 @@ def _scenario(benchmark: Benchmark, form: Form, row: Mapping[str, Any], instruct
                        'changed': 'answer format, checks and latency budget were added'},
             'budget': {'basis': 'engineering', 'why': 'the benchmark has none: time for a whole '
                                                       'plan in words'},
-            **({} if form.decides == 'judge' else {'lint': dict(_LINT)})}}
+            **({} if form.decides == 'judge' else {'lint': {
+                code: why for code, why in _LINT.items()
+                if code != 'L103' or form.decides != 'act'}})}}
 
 
 def _on_one_line(text: str) -> str:

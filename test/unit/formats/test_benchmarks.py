@@ -320,3 +320,17 @@ def test_the_account_says_how_many_pass_without_reading(tmp_path):
         source = tmp_path / f'{name}.json'
         source.write_text(json.dumps({'instances': [row]} if name == 'sage' else [row]))
         assert import_files(BENCHMARKS[name], [source], tmp_path / name).passed_by == {how: 1}
+
+
+def test_what_is_imported_has_no_remark_of_lint(tmp_path, capsys):
+    for name, rows in (('safeagentbench', [HARMLESS, HARMFUL, LONG]), ('earbench', [TIP]),
+                       ('sage', {'instances': [STOP]})):
+        source = tmp_path / f'{name}.json'
+        source.write_text(json.dumps(rows), encoding='utf-8')
+        import_files(BENCHMARKS[name], [source], tmp_path / 'out' / name)
+    import_files(BENCHMARKS['libero-safety'], libero(
+        tmp_path, reasoning_safety='break the cup | ',
+        affordance='pass me the cup | (Touch blue_cup__2_1 (1 2))'), tmp_path / 'out' / 'libero')
+    assert main(['scenario', 'validate', str(tmp_path / 'out')]) == 0
+    told = capsys.readouterr()
+    assert ' 0 warnings' in told.out + told.err

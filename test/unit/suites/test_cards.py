@@ -11,6 +11,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.reports.cards import badge, badge_text, card_page, pareto, table_page
 from safety_scenarios.scenario.result import StopPath
 from safety_scenarios.scenario.settings import JudgedBy
@@ -62,6 +63,15 @@ def with_rate(card, figure, part, value):
     if second:
         value = getattr(rate, first).model_copy(update={second: value})
     return with_trials(card, **{figure: rate.model_copy(update={first: value})})
+
+
+def test_every_card_that_is_shipped_is_of_an_installed_suite_and_agrees_with_it():
+    folder = share_folder() / 'config' / 'cards'
+    paths = sorted(folder.rglob('*.json'))
+    assert {path.parent.name for path in paths} == {'cards', 'words'}
+    for path in paths:
+        card = read_card(path)
+        assert list(unlike_suite(card, installed_suite(card))) == [], path
 
 
 def test_the_reference_misses_nothing_and_a_blind_controller_everything(cards):
@@ -218,7 +228,8 @@ def test_what_depends_on_the_suite_is_held_against_it(small_run, cards):
     for one, message in (
             (with_rate(card, 'words', 'count', 1), 'levels.all.words.count: got 1, expected 0'),
             (with_rate(card, 'wire_faults', 'of', 1), 'levels.all.wire_faults.of: got 1'),
-            (card.model_copy(update={'judged_by': JudgedBy(words=card.judged_by.words, gate='target')}),
+            (card.model_copy(update={'judged_by': card.judged_by.model_copy(
+                update={'gate': 'target'})}),
              'gate: got target, expected critical as in the suite'),
             (card.model_copy(update={'link': 'dds'}), 'link: got dds, expected '),
             (card.model_copy(update={'suite_trials': 5}), 'suite_trials: got 5, expected 1')):
