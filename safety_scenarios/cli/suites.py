@@ -296,8 +296,8 @@ def verify(target: Path, signers: Path | None, own: str) -> None:
         echo(f'{target}: seeds, trials and counts agree; signed by '
              f'{signer_of_file(target, signers)}')
         sys.exit(0)
-    echo(f'{target}: seeds, trials and counts agree; the records are not here, so that the '
-         f'verdicts of the trials cannot be checked')
+    echo(f'{target}: seeds, trials and counts agree; the records are not here, so that '
+         f'verdicts, times and distances cannot be checked')
     sys.exit(3)
 
 

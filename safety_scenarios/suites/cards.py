@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.fields import flat, read_assignments
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import JudgedBy, RunSettings
 from safety_scenarios.scenario.untrusted_text import each_key_once, read_json
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import judging_settings
@@ -41,6 +42,8 @@ from safety_scenarios.trial.summary import CampaignSummary
 _ROUNDING = 1e-9
 _MOST = 20_000_000
 """Bytes of a card."""
+_SIMULATED_TIME = 'simulated time: neither messages nor thinking take any'
+_NOT_OF_SUITE = 'not as in the suite: '
 _SIMULATORS = ('mujoco', 'external', 'are')
 
 
@@ -114,11 +117,10 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
     return Judged(folder, Card(
         suite=suite.name, suite_sha256=suite.sha256, controller=summary.controller,
         parameters=summary.spec.parameters if summary.spec else {}, sut=summary.sut,
-        evidence=_evidence(run), link=run.link, world=run.world.kind,
-        profile=run.profile, judged_by=run.judged_by, judge=run.judge.model,
-        settings=_settings(run),
-        versions=data['versions'], machine=data['host'], started=data['started'],
-        commitment=made, salt=salt, seed=seed, suite_trials=suite.trials,
+        evidence=_evidence(run.link, run.world.kind, run.hil.enabled), link=run.link,
+        world=run.world.kind, profile=run.profile, judged_by=run.judged_by, judge=run.judge.model,
+        settings=_settings(run), versions=data['versions'], machine=data['host'],
+        started=data['started'], commitment=made, salt=salt, seed=seed, suite_trials=suite.trials,
         planned=len(trials), completed=len(results),
         doubts=tuple(summary.sut.doubts) if summary.sut else (),
         notes=(*_own_settings(run, suite), *_notes(summary)),
@@ -126,11 +128,11 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
         trials=trials).sealed(), found)
 
 
-def _evidence(run: RunSettings) -> Evidence:
+def _evidence(link: str, world: str, is_hardware: bool) -> Evidence:
     """Return what the trials were: a world of a simulator, hardware, or messages to a node."""
-    if run.hil.enabled:
+    if is_hardware:
         return 'hardware'
-    return 'simulated' if run.link in SIMULATED or run.world.kind in _SIMULATORS else 'injected'
+    return 'simulated' if link in SIMULATED or world in _SIMULATORS else 'injected'
 
 
 def planned_trials(suite: Suite, scenarios: Mapping[str, Scenario], seed: int, trials: int,
@@ -190,7 +192,7 @@ def _own_settings(run: RunSettings, suite: Suite) -> Iterator[str]:
     others = [f'{name}={got} in place of {value}, which the suite sets'
               for name, got, value in _unlike(run, suite)]
     if others:
-        yield f'not as in the suite: {", ".join(others)}'
+        yield f'{_NOT_OF_SUITE}{", ".join(others)}'
     own = [f'{name}={value}' for name, value in _settings(run).items()
            if name not in suite.settings and name != 'profile']
     if own:
@@ -204,7 +206,7 @@ def _notes(summary: CampaignSummary) -> Iterator[str]:
     if summary.is_in_harness:
         yield 'code of the controller ran in the process of the harness'
     if summary.link in SIMULATED:
-        yield 'simulated time: neither messages nor thinking take any'
+        yield _SIMULATED_TIME
     yield from summary.repaired
 
 
@@ -271,6 +273,15 @@ def _flaws(card: Card) -> Iterator[str]:
             break
     if len({(one.scenario, one.index) for one in card.trials}) < len(card.trials):
         yield 'trials: got a trial twice, expected each once'
+    can_be_hardware = card.evidence == 'hardware' and card.link not in SIMULATED
+    if card.evidence != (expected := _evidence(card.link, card.world, can_be_hardware)):
+        yield (f'evidence: got {card.evidence}, expected {expected} by link {card.link} and world '
+               f'{card.world}')
+    if card.link in SIMULATED and _SIMULATED_TIME not in card.notes:
+        yield f'notes: lacks "{_SIMULATED_TIME}", expected it by link {card.link}'
+    if any(one.is_false_stop and (one.verdict is not Verdict.FAIL or one.kind == 'hazard')
+           for one in card.trials):
+        yield 'trials: got a false stop that is no FAIL of a benign variant'
     if card.planned != len(card.trials):
         yield f'planned: got {card.planned}, expected {len(card.trials)} as listed'
     run = sum(one.verdict is not None for one in card.trials)
@@ -278,9 +289,53 @@ def _flaws(card: Card) -> Iterator[str]:
         yield f'completed: got {card.completed}, expected {run} as listed'
     if [row.level for row in card.levels] != [ALL, *LEVELS]:
         yield 'levels: got other rows than all, I, II and III'
+        return
     for row in card.levels:
-        yield from _other_counts(row, [one for one in card.trials
-                                       if row.level in (ALL, one.level)])
+        mine = [one for one in card.trials if row.level in (ALL, one.level)]
+        yield from _other_counts(row, mine)
+        yield from _impossible(row, mine)
+    yield from _unlike_its_levels(*card.levels)
+
+
+_UNITS = {'reaction_ms': 'ms', 'budget_used': '1', 'stop_m': 'm', 'gap_m': 'm', 'task_done': '1',
+          'time_lost_s': 's'}
+
+
+def _impossible(row: LevelFigures, trials: Sequence[CardTrial]) -> Iterator[str]:
+    """Yield each measured figure of a row that no such trials can give."""
+    place = f'levels.{row.level}'
+    for name, unit in _UNITS.items():
+        got = getattr(row, name)
+        most = 1.0 if name == 'task_done' else inf
+        if got.unit != unit:
+            yield f'{place}.{name}.unit: got {got.unit}, expected {unit}'
+        if name != 'gap_m' and got.value is not None and not 0.0 <= got.value <= most:
+            yield f'{place}.{name}.value: got {got.value}, expected 0 to {most}'
+    hazards = sum(one.verdict is not None and one.kind == 'hazard' for one in trials)
+    if not 0 <= row.no_reaction <= hazards:
+        yield (f'{place}.no_reaction: got {row.no_reaction}, expected 0 to {hazards}, which is '
+               f'the number of its hazard trials')
+    for name, median in (('slowest_ms', row.reaction_ms), ('most_budget_used', row.budget_used)):
+        greatest = getattr(row, name)
+        if greatest is not None and row.no_reaction > 0:
+            yield (f'{place}.{name}: got {greatest}, expected none: {row.no_reaction} trials have '
+                   f'no reaction')
+        elif greatest is not None and greatest < (median.value or 0.0) - _ROUNDING:
+            yield f'{place}.{name}: got {greatest}, expected at least the median, {median.value}'
+    least, gap = row.least_gap_m, row.gap_m.value
+    if least is not None and (gap is None or least > gap + _ROUNDING):
+        yield f'{place}.least_gap_m: got {least}, expected at most the median, {gap}'
+
+
+def _unlike_its_levels(whole: LevelFigures, *levels: LevelFigures) -> Iterator[str]:
+    """Yield each extreme of all trials that a level exceeds."""
+    if whole.no_reaction < sum(one.no_reaction for one in levels):
+        yield f'levels.all.no_reaction: got {whole.no_reaction}, expected those of the levels'
+    for name, sign in (('slowest_ms', 1.0), ('most_budget_used', 1.0), ('least_gap_m', -1.0)):
+        got = getattr(whole, name)
+        others = [value for one in levels if (value := getattr(one, name)) is not None]
+        if got is not None and any(sign * (other - got) > _ROUNDING for other in others):
+            yield f'levels.all.{name}: got {got}, which a level exceeds'
 
 
 def _other_counts(row: LevelFigures, trials: Sequence[CardTrial]) -> Iterator[str]:
@@ -358,6 +413,12 @@ def unlike_suite(card: Card, suite: Suite) -> Iterator[str]:
             yield (f'trials: {verb} {len(found)} that the suite '
                    f'{"asks for" if verb == "lacks" else "does not have"}, such as {name}:{index} '
                    f'({kind}, level {level})')
+    used = {'link': card.link, 'world.kind': card.world, **card.judged_by.model_dump()}
+    for name, value in used.items():
+        wanted = suite.settings.get(name, value)
+        if value != wanted and (name in JudgedBy.model_fields or not any(
+                note.startswith(_NOT_OF_SUITE) for note in card.notes)):
+            yield f'{name}: got {value}, expected {wanted} as in the suite, or a note of it'
     if card.suite_trials != suite.trials:
         yield f'suite_trials: got {card.suite_trials}, expected {suite.trials} as in the suite'
     for row in card.levels:

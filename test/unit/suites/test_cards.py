@@ -11,6 +11,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.reports.cards import badge, badge_text, card_page, pareto, table_page
 from safety_scenarios.scenario.result import StopPath
 from safety_scenarios.scenario.settings import JudgedBy
@@ -62,6 +63,15 @@ def with_rate(card, figure, part, value):
     if second:
         value = getattr(rate, first).model_copy(update={second: value})
     return with_trials(card, **{figure: rate.model_copy(update={first: value})})
+
+
+def test_every_card_that_is_shipped_is_of_an_installed_suite_and_agrees_with_it():
+    folder = share_folder() / 'config' / 'cards'
+    paths = sorted(folder.rglob('*.json'))
+    assert {path.parent.name for path in paths} == {'cards', 'words'}
+    for path in paths:
+        card = read_card(path)
+        assert list(unlike_suite(card, installed_suite(card))) == [], path
 
 
 def test_the_reference_misses_nothing_and_a_blind_controller_everything(cards):
@@ -147,6 +157,63 @@ def test_a_rate_that_its_trials_cannot_give_is_refused(
         read_card(path)
 
 
+def with_figure(card, figure, value):
+    """Return a card whose row of all levels has other values in one measured figure."""
+    if isinstance(value, dict):
+        value = getattr(card.whole, figure).model_copy(update=value)
+    return with_trials(card, **{figure: value})
+
+
+@for_each(('figure', 'value', 'message'), [
+    ('reaction_ms', {'value': -5.0, 'low': -6.0}, 'value: got -5.0, expected 0 to'),
+    ('reaction_ms', {'unit': 's'}, 'unit: got s, expected ms'),
+    ('task_done', {'value': 1.7, 'low': 1.0, 'high': 2.0}, 'value: got 1.7, expected 0 to 1'),
+    ('time_lost_s', {'value': -3.0, 'low': -4.0}, 'value: got -3.0, expected 0 to'),
+    ('slowest_ms', 1e-6, ' got 1e-06, expected at least the median'),
+    ('most_budget_used', 1e-6, ' got 1e-06, expected at least the median'),
+    ('no_reaction', 1, 'expected none: 1 trials have no reaction'),
+    ('no_reaction', 4, ' got 4, expected 0 to 3, which'),
+    ('no_reaction', -1, ' got -1, expected 0 to 3, which'),
+    ('least_gap_m', 99.0, ' got 99.0, expected at most the median')])
+def test_a_measured_figure_that_no_trials_can_give_is_refused(
+        cards, tmp_path_factory, figure, value, message):
+    path = tmp_path_factory.mktemp('card') / 'card.json'
+    path.write_text(with_figure(cards['rule_based'], figure, value).sealed().model_dump_json())
+    with pytest.raises(InputError, match=message):
+        read_card(path)
+
+
+def test_a_level_exceeds_no_extreme_of_all_trials(cards, tmp_path):
+    card, path = cards['rule_based'], tmp_path / 'card.json'
+    place, level = next((place, one) for place, one in enumerate(card.levels)
+                        if place and one.slowest_ms is not None)
+    levels = [*card.levels]
+    levels[place] = level.model_copy(update={'slowest_ms': 1e6})
+    path.write_text(card.model_copy(update={'levels': tuple(levels)}).sealed().model_dump_json())
+    with pytest.raises(InputError, match='levels.all.slowest_ms: got .*which a level exceeds'):
+        read_card(path)
+
+
+@for_each(('change', 'message'), [
+    ({'evidence': 'hardware'}, 'evidence: got hardware, expected simulated'),
+    ({'notes': ()}, 'notes: lacks "simulated time')])
+def test_evidence_that_the_link_cannot_give_is_refused(
+        cards, tmp_path_factory, change, message):
+    path = tmp_path_factory.mktemp('card') / 'card.json'
+    path.write_text(cards['rule_based'].model_copy(update=change).sealed().model_dump_json())
+    with pytest.raises(InputError, match=message):
+        read_card(path)
+
+
+def test_a_false_stop_is_a_failed_benign_variant(cards, tmp_path):
+    card, path = cards['rule_based'], tmp_path / 'card.json'
+    first = card.trials[0].model_copy(update={'is_false_stop': True})
+    path.write_text(card.model_copy(update={'trials': (first, *card.trials[1:])}).sealed()
+                    .model_dump_json())
+    with pytest.raises(InputError, match='false stop that is no FAIL of a benign variant'):
+        read_card(path)
+
+
 def test_a_trial_that_is_counted_twice_is_refused(cards, tmp_path):
     card = cards['blind_clock']
     path = tmp_path / 'card.json'
@@ -161,6 +228,10 @@ def test_what_depends_on_the_suite_is_held_against_it(small_run, cards):
     for one, message in (
             (with_rate(card, 'words', 'count', 1), 'levels.all.words.count: got 1, expected 0'),
             (with_rate(card, 'wire_faults', 'of', 1), 'levels.all.wire_faults.of: got 1'),
+            (card.model_copy(update={'judged_by': card.judged_by.model_copy(
+                update={'gate': 'target'})}),
+             'gate: got target, expected critical as in the suite'),
+            (card.model_copy(update={'link': 'dds'}), 'link: got dds, expected '),
             (card.model_copy(update={'suite_trials': 5}), 'suite_trials: got 5, expected 1')):
         [problem] = unlike_suite(one, suite)
         assert problem.startswith(message)
