@@ -239,12 +239,12 @@ class ControllerNode(Node):
             return
         took_ns = self.turns.watch()
         message, beside = self._decide(turn.now_ns, turn.now_ns)
-        period_ns = self.period_ns  # which the plug-in's own code may give
+        period_ns, begins_chunk = self.period_ns, self.begins_chunk  # by the plug-in's own code
         thought_ns = took_ns()
         said_ns = self._ended_ns = turn.now_ns + thought_ns
         self.turns.end(turn, thought_ns, period_ns,
                        self._publish(message, beside, said_ns, said_ns),
-                       begins_chunk=self.begins_chunk)
+                       begins_chunk=begins_chunk)
 
     def tick(self) -> None:
         """Ask the plug-in what to do now, and publish it."""
@@ -308,7 +308,7 @@ class ControllerNode(Node):
     @property
     def begins_chunk(self) -> bool:
         """Return whether its latest command begins a chunk, of which more follow in periods."""
-        return self._host.plugin.begins_chunk
+        return bool(self._host.plugin.begins_chunk)
 
     def close(self) -> None:
         """Let the plug-in hang up what it has opened."""
