@@ -151,7 +151,7 @@ def _scanner(rays: int, begin: float, *, turns: int = 1, **mount: Any) -> Scanne
 
 
 LAYOUTS: Mapping[str, Scanner] = {
-    'all_around': ALL_AROUND,
+    'all_around': _scanner(360, -math.pi),
     'from_ahead': _scanner(720, 0.0),
     'clockwise': _scanner(450, math.pi, turns=-1),
     'coarse': _scanner(240, -math.pi / 2),

@@ -59,6 +59,14 @@ def test_what_is_beside_the_path_is_beside_it_in_every_layout(layout):
     assert seen.any() and ahead == pytest.approx(1.5)
 
 
+@pytest.mark.parametrize('layout', LAYOUTS)
+def test_what_is_across_the_path_reads_no_value_twice(layout):
+    """What is beside it never does, so that a blind controller could go by that."""
+    scan, _ = shown(Obstacle(topic='scan', distance=1.5, width=1.0, scanner=layout))
+    found = [one for one in scan.data['ranges'] if math.isfinite(one)]
+    assert found and len(set(found)) == len(found)
+
+
 def test_layouts_differ_in_all_that_a_controller_may_assume():
     found = [(one.rays, one.angle_min, one.angle_increment > 0, one.yaw)
              for one in LAYOUTS.values()]
