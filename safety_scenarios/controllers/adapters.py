@@ -210,7 +210,8 @@ class WrappedController(ControllerPlugin):
     @property
     def answer_delay_ns(self) -> int:
         """Its own wish, or none."""
-        return int(getattr(self._wrapped, 'answer_delay_ns', 0))
+        wanted: int = getattr(self._wrapped, 'answer_delay_ns', 0)
+        return wanted
 
     @property
     def truncated_by(self) -> str:

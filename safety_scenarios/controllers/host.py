@@ -131,10 +131,8 @@ class ControllerHost:
 
         :raises ControllerError: it is no time that passes, or so short that a trial never ends
         """
-        told, period_ns = self.plugin.period_ns, 0
-        with suppress(OverflowError, TypeError, ValueError):
-            period_ns = round(told)
-        if period_ns < _SHORTEST_NS:
+        told = self.plugin.period_ns
+        if (period_ns := _rounded(told)) < _SHORTEST_NS:
             raise ControllerError(f'the controller {self._context.controller}: period_ns: got '
                                   f'{told!r}, expected at least {_SHORTEST_NS} ns (1 ms)')
         return period_ns
@@ -146,10 +144,10 @@ class ControllerHost:
 
         :raises ControllerError: it is no time
         """
-        delay_ns = self.plugin.answer_delay_ns
-        if type(delay_ns) is not int or not 0 <= delay_ns <= _LONGEST_NS:
+        told = self.plugin.answer_delay_ns
+        if not 0 <= (delay_ns := _rounded(told)) <= _LONGEST_NS:
             raise ControllerError(f'the controller {self._context.controller}: answer_delay_ns: '
-                                  f'got {delay_ns!r:.100}, expected 0 ns or more, as int')
+                                  f'got {told!r:.100}, expected 0 to {_LONGEST_NS} ns')
         return delay_ns
 
     def begin_trial(self, now_ns: int) -> None:
@@ -335,6 +333,13 @@ class ControllerHost:
                 f'of real time, longer than the critical limit of {limit_ns / 1e6:g} ms, and '
                 f'simulated time leaves that out. Use link ros, which measures it')
         return said
+
+
+def _rounded(told: float) -> int:
+    """Return a time in whole ns; -1: it is none."""
+    with suppress(OverflowError, TypeError, ValueError):
+        return round(told)
+    return -1
 
 
 def _uttered(done: Sequence[Utterance]) -> tuple[Utterance, ...]:
