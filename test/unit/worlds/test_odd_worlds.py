@@ -65,7 +65,7 @@ NAN = float('nan')
     ({'boxes': [{**BOX, 'name': f'b{i}'} for i in range(501)]}, {}, {}, {}, 'at most 500'),
     ({'walls': [{**WALL, 'name': 'стена'}]}, {}, {}, {}, 'walls[0].name: got'),
     ({'robot': 'small_dif_drive'}, {}, {}, {}, "Did you mean 'small_diff_drive'?"),
-    ({'robot': '../../etc/passwd.yaml'}, {}, {}, {}, 'cannot be read'),
+    ({'robot': '../../etc/passwd.yaml'}, {}, {}, {}, 'where no file is'),
     ({'robot': 'arm6'}, {}, {}, {}, 'expected a base that drives'),
     ({'senses': {'mounts': {'laser': {}}}}, {}, {}, {}, 'expected the topic of a scanner: scan'),
     ({'camera': {'rate_hz': 1000}}, {}, {}, {}, 'camera.rate_hz: got 1000, expected'),
