@@ -451,7 +451,8 @@ def unlike_run(folder: Path) -> Iterator[str]:
     yield from (f'{path}: got a card of no controller of the run'
                 for path in sorted((folder / CARDS).glob('*.json')) if path.stem not in found)
     for name, one in found.items():
-        path, card = folder / CARDS / f'{name}.json', one.card
+        path = folder / CARDS / f'{name}.json'
+        card = Card.model_validate_json(one.card.model_dump_json())  # as it would be read
         if not path.is_file():
             yield f'{path}: missing. Run suite card {folder}'
             continue
