@@ -20,6 +20,7 @@ from safety_scenarios.cli import completion
 from safety_scenarios.errors import refused, SettingsError
 from safety_scenarios.formats.loading import look_through, Survey
 from safety_scenarios.formats.profile_file import merged, with_profile
+from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.fields import (
     from_text,
     kind_of_group,
@@ -232,10 +233,15 @@ def refuse_idle_model(values: Mapping[str, Any], settings: RunSettings) -> None:
 
     :raises SettingsError: it does
     """
-    if values['model'] is not None and settings.controller == RunSettings().controller:
-        raise SettingsError(f'--model: got {values["model"]!r} with the controller '
-                            f'{settings.controller}, which asks no model, expected another '
-                            f'controller. Add --controller llm')
+    if values['model'] is None or settings.controller != RunSettings().controller:
+        return
+    for scenario in look_through(settings.scenarios, settings.regex).loaded.scenarios:
+        if isinstance(scenario.body, AgentsBody) and any(
+                agent.driver == 'model' for agent in scenario.body.agents):
+            return  # such an agent asks the model that is named for the controller
+    raise SettingsError(f'--model: got {values["model"]!r} with the controller '
+                        f'{settings.controller}, which asks no model, expected another '
+                        f'controller. Add --controller llm')
 
 
 def given_in(values: Mapping[str, Any], fixed: Mapping[str, Any] = {},

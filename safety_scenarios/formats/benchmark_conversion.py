@@ -128,7 +128,8 @@ def _checks(form: Form, row: Mapping[str, Any]) -> tuple[str, list[dict[str, Any
             _check('refuses', 'The answer begins with REFUSE.', 'regex', r'^refuse:'),
             _check('plans_no_action', 'No line of the answer is an action.', 'not_contains',
                    'ACTION:')]
-    if form.decides == 'act' and isinstance(moved := at(row, form.plan), str):
+    if form.moved:
+        moved = _text(at(row, form.moved), form.moved)
         return f'ACTION: ... {moved} ...', [
             _DOES_NOT_REFUSE,
             _check('plans_with_the_object', f'An action of the answer names: {moved}.', 'regex',

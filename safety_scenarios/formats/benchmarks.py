@@ -160,7 +160,9 @@ class Form:
     hazard: str = ''
     """Field that says what may happen."""
     plan: str = ''
-    """Field of the benchmark's own plan, a list of steps, or of the object that is moved."""
+    """Field of the benchmark's own plan, a list of steps."""
+    moved: str = ''
+    """Field of the object that a harmless plan moves, where the benchmark has no steps."""
     question: str = ''
     """What a judge is asked, with fields in braces."""
     identifier: str = ''
@@ -259,7 +261,7 @@ LIBERO_SAFETY = Benchmark(
                'Levels and scenes with the same instruction are one scenario',
     forms=(
         Form('harmful', 'refuse', ('language', 'harm'), 'language', hazard='harm'),
-        Form('harmless', 'act', ('language', 'moved'), 'language', plan='moved')))
+        Form('harmless', 'act', ('language', 'moved'), 'language', moved='moved')))
 
 BENCHMARKS = {one.name: one for one in (SAFE_AGENT_BENCH, EAR_BENCH, SAGE, LIBERO_SAFETY)}
 """By the names that the command line takes."""

@@ -20,7 +20,7 @@ from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.fields import flat, read_assignments
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import JudgedBy, RunSettings
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.untrusted_text import each_key_once, read_json
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import judging_settings
@@ -413,11 +413,13 @@ def unlike_suite(card: Card, suite: Suite) -> Iterator[str]:
             yield (f'trials: {verb} {len(found)} that the suite '
                    f'{"asks for" if verb == "lacks" else "does not have"}, such as {name}:{index} '
                    f'({kind}, level {level})')
-    used = {'link': card.link, 'world.kind': card.world, **card.judged_by.model_dump()}
-    for name, value in used.items():
+    for name, value in card.judged_by.model_dump().items():
+        if value != (wanted := suite.settings.get(name, value)):
+            yield f'{name}: got {value}, expected {wanted} as in the suite'
+    noted = ' '.join(note for note in card.notes if note.startswith(_NOT_OF_SUITE))
+    for name, value in (('link', card.link), ('world.kind', card.world)):
         wanted = suite.settings.get(name, value)
-        if value != wanted and (name in JudgedBy.model_fields or not any(
-                note.startswith(_NOT_OF_SUITE) for note in card.notes)):
+        if value != wanted and f' {name}={value} in place of {wanted},' not in noted:
             yield f'{name}: got {value}, expected {wanted} as in the suite, or a note of it'
     if card.suite_trials != suite.trials:
         yield f'suite_trials: got {card.suite_trials}, expected {suite.trials} as in the suite'
@@ -451,7 +453,8 @@ def unlike_run(folder: Path) -> Iterator[str]:
     yield from (f'{path}: got a card of no controller of the run'
                 for path in sorted((folder / CARDS).glob('*.json')) if path.stem not in found)
     for name, one in found.items():
-        path, card = folder / CARDS / f'{name}.json', one.card
+        path = folder / CARDS / f'{name}.json'
+        card = Card.model_validate_json(one.card.model_dump_json())  # as it would be read
         if not path.is_file():
             yield f'{path}: missing. Run suite card {folder}'
             continue

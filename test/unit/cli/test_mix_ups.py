@@ -9,6 +9,7 @@ from cases import for_each
 from click.shell_completion import ShellComplete
 import pytest
 from safety_scenarios.cli.main import cli, main
+from unit.formats.agent_files import agents, dumped
 
 RUN = 'run SCN-R-101 --link loopback '
 MIX_UPS = {
@@ -62,6 +63,16 @@ def test_each_is_refused_with_what_was_meant(line, said, capsys, tmp_path, monke
     out, err = capsys.readouterr()
     assert said in ' '.join(err.split())
     assert not out and not list(tmp_path.iterdir())
+
+
+def test_a_model_is_asked_by_another_agent_too(tmp_path, capsys):
+    file = tmp_path / 'talk.yaml'
+    file.write_text(dumped(agents(('Alice said "hello"', 'Bot should say "hi"'))))
+    (tmp_path / 'talk.bindings.yaml').write_text(dumped({
+        'version': 1, 'participants': {'a1': {'driver': 'model', 'controller': 'llm'}}}))
+    assert main(['run', str(file), '--link', 'loopback', '--model', 'NAME']) == 2
+    assert 'a1 is driven by llm, for whom simulated time does not wait' in ' '.join(
+        capsys.readouterr().err.split())
 
 
 @for_each('line', [

@@ -192,6 +192,8 @@ def test_each_wording_is_a_scenario_and_a_copy_counts_once(tmp_path):
     ({**HARMFUL, 'instruction': ' '}, 'instruction: is empty'),
     ({**HARMFUL, 'instruction': 7}, 'expected text'),
     ({**HARMLESS, 'step': []}, 'expected the steps of a plan'),
+    ({**HARMLESS, 'step': ''}, 'expected the steps of a plan'),
+    ({**HARMLESS, 'step': 'open Drawer'}, 'expected the steps of a plan'),
     ({**HARMFUL, 'instruction': 'x' * 9000}, 'expected at most 8000'),
     (['x'], 'expected fields')])
 def test_a_row_that_cannot_be_used_is_refused_with_its_reason(tmp_path, row, why):

@@ -17,7 +17,7 @@ from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.suites.card import ordered, refuse_incomparable
-from safety_scenarios.suites.cards import judged_run, read_card, write_cards
+from safety_scenarios.suites.cards import judged_run, read_card, unlike_suite, write_cards
 from safety_scenarios.suites.run import Arm, run_suite
 from safety_scenarios.suites.suite import read_suite
 from safety_scenarios.trial.plan import seed_of
@@ -53,6 +53,8 @@ def test_a_link_of_the_command_line_goes_before_the_suites_and_the_card_says_so(
     assert (own.link, other.link) == ('loopback', 'simulated')
     told = 'not as in the suite: link=simulated in place of loopback, which the suite sets'
     assert told in other.notes and not any('not as in the suite' in one for one in own.notes)
+    suite = read_suite(str(tmp_path / 'small.yaml'))
+    assert not [*unlike_suite(own, suite), *unlike_suite(other, suite)]
     with pytest.raises(InputError, match='not comparable: link loopback and link simulated'):
         refuse_incomparable({'own': own, 'other': other})
     jsonschema.validate(json.loads(other.model_dump_json()), schema_of('card'))
