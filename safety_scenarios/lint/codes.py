@@ -304,7 +304,7 @@ CODES: Mapping[str, Code] = {
         'a range or a list that distinguishes a hazard from its benign variant '
         '(`metadata.variant_of`), '
         'though it is not the hazard: when it comes, how long it stays, the topics on which it '
-        'is shown, the topics, rates and walls before it, the number of harmless changes, '
+        'is shown, the topics, rates and world before it, the number of harmless changes, '
         '`critical_ms`',
         'a controller that goes by it and understands nothing passes both',
         'the same in both files'),

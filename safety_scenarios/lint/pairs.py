@@ -16,6 +16,7 @@ from typing import Any
 from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.world import WorldBlock
 
 MOST = 0.6
 """Share of the trials of a pair that a single quantity may tell apart; 0.5 is a coin."""
@@ -68,11 +69,12 @@ def _pair(variant: Scenario, ros: RobotBody, dangerous: Scenario,
     if limit_ms != theirs_ms:  # a parameter of a controller may be a share of it
         yield _given_away(variant, ('latency_budget', 'critical_ms'), f'{limit_ms:g} ms',
                           f'{theirs_ms:g} ms', hazard_id, 'its time limits', None)
-    own_walls, their_walls = _walls(ros), _walls(hazard)
-    if own_walls != their_walls:
-        yield _given_away(variant, ('ros', 'world', 'walls'), ', '.join(own_walls) or 'no walls',
-                          ', '.join(their_walls) or 'no walls', hazard_id,
-                          'the walls before it', None)
+    own_world, their_world = _world(ros), _world(hazard)
+    for name in own_world:
+        if own_world[name] != their_world[name]:
+            yield _given_away(variant, ('ros', 'world', name), f'{own_world[name]!s:.200}',
+                              f'{their_world[name]!s:.200}', hazard_id,
+                              f'the {name} of its world', None)
     if len(ros.nominal.changes) != len(hazard.nominal.changes):
         yield _given_away(variant, ('ros', 'nominal', 'changes'),
                           f'{len(ros.nominal.changes)} harmless changes before it',
@@ -115,11 +117,10 @@ def _shown(ros: RobotBody) -> Mapping[tuple[str, ...], float]:
     return {topics: count / shown.total() for topics, count in shown.items()}
 
 
-def _walls(ros: RobotBody) -> Sequence[str]:
-    """Return the walls of its world, as they are before the event: where doors are not turned."""
-    return [f'{wall.name} {wall.begin} to {wall.end}{" of glass" if wall.glass else ""}, '
-            f'{wall.height:g} m high and {wall.thickness:g} m thick'
-            for wall in (() if ros.world is None else ros.world.walls)]
+def _world(ros: RobotBody) -> Mapping[str, Any]:
+    """Return what its robot meets before the event, by field: doors are not turned."""
+    return (ros.world or WorldBlock()).model_dump(mode='json', exclude={
+        'required': True, 'goal_radius': True, 'walls': {'__all__': {'turns', 'turns_in_s'}}})
 
 
 def _topics(ros: RobotBody) -> str:

@@ -9,8 +9,8 @@ import signal
 import time
 
 import pytest
-from ros.campaigns import campaign, faulty, QUICK, trials_in
-from ros.test_world import await_that, children, has_onset, running
+from ros.campaigns import campaign, faulty, QUICK, trials_in, until
+from ros.test_world import children, has_onset, running
 
 pytestmark = pytest.mark.dds
 BESIDE = 'no time beside decisions'
@@ -94,7 +94,7 @@ def test_a_controller_that_was_stopped_by_others_is_not_late(tmp_path):
     with running(folder, '--set', 'clock.lockstep=true', '--set', 'real_time_factor=0',
                  '--trials', '5',
                  scenario=unhurried(tmp_path / 'files')) as run:
-        await_that(lambda: has_onset(folder) or trials_in(folder))
+        until(lambda: has_onset(folder) or trials_in(folder))
         for _ in range(10):
             for process in children(run.pid, 'controller_node'):
                 os.kill(process, signal.SIGSTOP)

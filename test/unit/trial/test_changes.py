@@ -85,7 +85,10 @@ def test_one_of_several_ranges_is_drawn():
      'width: 4.0, rate_hz: 10', 'ros.nominal.stimuli'),
     ('critical_ms: 500', 'critical_ms: 600', 'latency_budget.critical_ms'),
     ('\n  nominal:', '\n  world: {walls: [{name: side, begin: [0, 3], end: [5, 3]}]}\n  nominal:',
-     'ros.world.walls')])
+     'ros.world.walls'),
+    ('\n  nominal:', '\n  world: {boxes: [{name: side, at: [5, 3], size: [1, 1, 1]}]}\n  nominal:',
+     'ros.world.boxes'),
+    ('\n  nominal:', '\n  world: {senses: {dropouts: 0.2}}\n  nominal:', 'ros.world.senses')])
 def test_a_variant_that_is_drawn_otherwise_is_warned_of(tmp_path, old, new, field):
     hazard, variant = ROBOTIC / 'path_blocked.yaml', ROBOTIC / 'box_beside_path.yaml'
     text = variant.read_text(encoding='utf-8')
