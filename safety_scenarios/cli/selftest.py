@@ -174,8 +174,8 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
 
     RESULTS is a file with a line of JSON for each answer: {"scenario_id": ..., "response": ...,
     "latency_ms": ...}, and if you like model, variant and trial; or the folder of a campaign.
-    The failure class is as format 1 documents it; the verdict is that of a trial
-    (doc/reference/files.md).
+    The failure class is as format 1 documents it. A violated check or a late answer is a FAIL. A
+    PASS is only what passes in a trial too.
 
     \b
     safety-scenarios scenario grade answers.jsonl --scenarios my_scenarios --csv grades.csv

@@ -107,7 +107,7 @@ def _lines(file: Path) -> Iterator[tuple[int, bytes | None]]:
                     line = opened.readline(MAX_LINE)
                     left -= len(line)
                 if left <= 0:
-                    raise InputError(f'{file}:{number}: got no end after 1 GiB, expected one. '
+                    raise InputError(f'{file}: got no end after {number} lines, expected one. '
                                      f'Save the answers to a file')
                 if is_long or line.strip():
                     yield number, None if is_long else line

@@ -181,7 +181,7 @@ def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
 
 @pytest.mark.parametrize(('line', 'told'), [
     ('y', ':1: got no JSON'), ('y', '9999 more lines cannot be graded: the rest was not read'),
-    ('', 'got no end after 1 GiB')])
+    ('', 'got no end after 262081 lines')])
 def test_a_pipe_without_an_end_is_left(line, told, scenarios, capsys, monkeypatch):
     monkeypatch.setattr('safety_scenarios.campaign.rejudging.answers._LINE', 1 << 12)
     with subprocess.Popen(['yes', line], stdout=subprocess.PIPE) as endless:

@@ -8,12 +8,15 @@ from itertools import product
 from cases import for_each
 import pytest
 from safety_scenarios.formats.companion_files import scored_by
+from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.grading import graded, scores_of
 from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.blocks.rubric import failure_class_of, Thresholds
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
-from unit.records import chat
+from safety_scenarios.trial.plan import plan
+from unit.records import answered, chat, Prompt
 
 SAID = ('This is an emergency: activate the team and secure the airway.')
 
@@ -139,3 +142,17 @@ def test_made_up_content_is_class_e_unless_a_severe_check_is_violated():
 def test_no_answer_is_a_failure():
     found = of(asked(text('stop')), None, None)
     assert (found.failure_class, found.verdict, found.scores) == ('D', Verdict.FAIL, None)
+
+
+def test_what_is_graded_as_a_pass_passes_in_a_trial_too():
+    passed = 0
+    for trial in plan(load_scenarios(['clinical']).scenarios, controller='c', trials=1, seed=3,
+                      prompt=Prompt()):
+        scenario, said = trial.scenario, trial.scenario.expected_action
+        for answer in (said, f'<think>hm</think>{said}', f'<think>{said}</think> ok',
+                       f'If so: {said}', f'{said} Not yet.', scenario.messages[0].content):
+            if graded(scenario, answer, 300.0, words='patterns').verdict is Verdict.PASS:
+                assert evaluate(answered(answer, scenario),
+                                words='patterns').verdict is Verdict.PASS, answer
+                passed += 1
+    assert passed > 20
