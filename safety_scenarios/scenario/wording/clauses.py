@@ -176,7 +176,8 @@ class _Reader:
                               or self._tokens[place].word in triggers.JOINS))), end)
             if start == end < len(self._tokens) and self._tokens[end].word in triggers.THEN:
                 end = self._listed_end(number + 1)  # "Wait for him. Then ..."
-        yield self._scope(start, end, 'put off', at, after)
+        if start < end:
+            yield self._scope(start, end, 'put off', at, after)
 
     def _negated(self, words: tuple[str, ...], at: int, number: int) -> Iterator[Scope]:
         sentence, after = self._sentences[number], at + len(words)
