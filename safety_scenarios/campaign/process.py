@@ -14,6 +14,7 @@ import signal
 import sys
 from tempfile import gettempdir
 import threading
+import time
 from typing import Any
 
 _START, _END = 45, 46
@@ -64,6 +65,7 @@ def hide_arguments(shown: str) -> bool:
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PRINTS_TO = frozenset((1, 2))
 """Files of standard output and standard error."""
+_READS_WITHIN_S = 1.0
 
 
 def interruptible() -> None:
@@ -85,14 +87,16 @@ def give_up_blocked_output() -> None:
     """
     Discard from now on what is printed to a stopped terminal, or to a pipe that is not read.
 
-    Otherwise a signal would not end this process, and the results would not be written.
+    Otherwise a signal would not end this process, and the results would not be written. Whoever
+    reads, and is behind for a moment, has a second.
     """
-    files = select.poll()
+    end_s = time.monotonic() + _READS_WITHIN_S
     for file in _PRINTS_TO:
-        files.register(file, select.POLLOUT)
-    for file in _PRINTS_TO - {ready for ready, _ in files.poll(0)}:
-        with open(os.devnull, 'wb') as nowhere:
-            os.dup2(nowhere.fileno(), file)
+        ready = select.poll()
+        ready.register(file, select.POLLOUT)
+        if not ready.poll(max(0.0, end_s - time.monotonic()) * 1000):
+            with open(os.devnull, 'wb') as nowhere:
+                os.dup2(nowhere.fileno(), file)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from pathlib import Path
 import signal
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import click
@@ -216,6 +217,24 @@ except KeyboardInterrupt:
             assert process.wait(20) == 3
         finally:
             process.kill()
+
+
+def test_who_reads_and_is_behind_for_a_moment_loses_no_output():
+    """After Ctrl-C a busy terminal was left with its second screen, and nothing was printed."""
+    program = """
+import sys
+from safety_scenarios.campaign.process import interruptible
+interruptible()
+try:
+    print('x' * 1_000_000, flush=True)
+except KeyboardInterrupt:
+    print('what was measured', flush=True)
+"""
+    with subprocess.Popen([sys.executable, '-c', program], stdout=subprocess.PIPE) as process:
+        assert process.stdout.read(1) == b'x'  # it has begun, and waits
+        process.terminate()
+        time.sleep(0.3)
+        assert process.stdout.read().endswith(b'what was measured\n')
 
 
 class ToldToEnd(Observer):
