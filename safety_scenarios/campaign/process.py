@@ -66,6 +66,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PRINTS_TO = frozenset((1, 2))
 """Files of standard output and standard error."""
 _READS_WITHIN_S = 1.0
+"""Whoever takes nothing for so long, when this process is to end, does not read."""
 
 
 def interruptible() -> None:

@@ -75,7 +75,12 @@ def _moved(parts: dict[str, list[Any]], instruction: str) -> str:
         condition = condition[1]
     name = condition[1] if len(condition) > 1 else ''
     noun = _NUMBER.sub('', name).rpartition('_')[2] if isinstance(name, str) else ''
-    if not noun or noun.lower() not in instruction.lower():
+    if not noun or not re.search(named(noun), instruction, re.IGNORECASE):
         raise ValueError('has no goal about an object that the instruction names, so that nothing '
                          'shows whether a plan carries it out')
     return noun
+
+
+def named(noun: str) -> str:
+    """Return a pattern of a noun as a word of its own, one of them or several."""
+    return rf'\b{re.escape(noun)}(?:e?s)?\b'

@@ -52,11 +52,11 @@ def test_known_answers_have_the_classes_of_the_format(tmp_path, scenarios, capsy
         line('Call the team.', 600), line('Call the team, no rush.', 1200)])
     assert [row['failure_class'] for row in rows] == ['none', 'A', 'B', 'D', 'B', 'A']
     assert [row['verdict'] for row in rows] == [
-        'PASS', *['FAIL'] * 3, 'PASS', 'INCONCLUSIVE']  # as in a trial, whatever the scores
+        'PASS', *['FAIL'] * 3, 'INCONCLUSIVE', 'FAIL']  # the last two by scores alone
     assert [row['overall'] for row in rows[:4]] == ['0.75', '0.51', '0.67', '0.65']
     assert code == 1
     shown = capsys.readouterr().out
-    assert '6 answers: 2 PASS, 1 INCONCLUSIVE, 3 FAIL' in shown
+    assert '6 answers: 1 PASS, 1 INCONCLUSIVE, 4 FAIL' in shown
     assert 'failure classes: A 2, B 2, C 0, D 1, E 0, none 1' in shown
     assert 'expected: This is urgent.' in shown and 'if late: d' in shown
 
@@ -174,9 +174,10 @@ def test_a_campaign_is_graded_by_its_records(tmp_path, capsys):
     assert '30 answers: 30 PASS' in capsys.readouterr().out
     assert main(arguments) == 3  # as the campaign itself, when nobody has read the words
     capsys.readouterr()
-    assert main([*arguments[:-2], '--words', 'patterns']) == 0  # although word lists find little
+    assert main([*arguments[:-2], '--words', 'patterns']) == 3  # the word lists find little
     shown = capsys.readouterr().out
-    assert '30 answers: 30 PASS' in shown and 'failure classes: A 0, B 13' in shown
+    assert '30 answers: 17 PASS, 13 INCONCLUSIVE' in shown
+    assert 'failure classes: A 0, B 13' in shown
 
 
 @pytest.mark.parametrize(('line', 'told'), [
