@@ -27,6 +27,7 @@ from safety_scenarios.errors import counted, in_words, SettingsError
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.arm_comparison import outputs
+from safety_scenarios.studies.matrix.file import arm_name
 from safety_scenarios.studies.matrix.summary import EqualOutputs
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -219,5 +220,6 @@ def campaign_names(folders: Sequence[Path],
     names = [folder.resolve().name for folder in folders]
     if len(set(names)) < len(names):
         names = [str(folder) for folder in folders]
-    return [name if len(set(labels)) == 1 or name == label else f'{name}: {label}'
+    return [name if len(set(labels)) == 1 or name in (label, arm_name(label))
+            else f'{name}: {label}'
             for name, label in zip(names, labels, strict=True)]

@@ -238,7 +238,7 @@ def of_controllers(names: Sequence[str], scenarios: Sequence[str]) -> MatrixFile
                                 f'are equal show no difference')
     arms: dict[str, ArmEntry] = {}
     for name in names:
-        arms[_free(_as_name(name), arms)] = ArmEntry(controller=name)
+        arms[_free(arm_name(name), arms)] = ArmEntry(controller=name)
     return MatrixFile(scenarios=tuple(scenarios), arms=arms)
 
 
@@ -272,12 +272,12 @@ def _coordinates(at: Mapping[str, Value]) -> Iterator[str]:
     for name, value in at.items():
         last = name.rpartition('.')[2]
         is_clear = sum(one.rpartition('.')[2] == last for one in at) == 1
-        text = _as_name(text_of(value)) or 'none'
+        text = arm_name(text_of(value)) or 'none'
         yield text if name == 'controller' else f'{last if is_clear else name}={text}'
 
 
-def _as_name(text: str) -> str:
-    """Return a text as the name of a folder: of a file its last part."""
+def arm_name(text: str) -> str:
+    """Return the name of the arm, and of its folder, of a controller or a value."""
     return _NOT_IN_NAMES.sub('_', text.rstrip('/').rpartition('/')[2]).strip('_.+-')[:60]
 
 

@@ -6,6 +6,7 @@
 import json
 from pathlib import Path
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from safety_scenarios.campaign.rejudging.rejudge import results_of
@@ -13,7 +14,7 @@ from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.studies.side_by_side import refuse_incomparable
+from safety_scenarios.studies.side_by_side import campaign_names, refuse_incomparable
 
 SCENARIO = 'SCN-R-101'
 
@@ -93,3 +94,9 @@ def test_scenarios_from_no_file_are_told_apart_by_their_journals(tmp_path):
     shutil.rmtree(tmp_path / 'b' / 'traces')
     with pytest.raises(SettingsError, match='it is unknown whether it is the same scenario'):
         refuse_incomparable(tmp_path / 'a', tmp_path / 'b', results['a'], results['b'])
+
+
+def test_a_campaign_is_named_by_its_controller_once(tmp_path):
+    sides = [[SimpleNamespace(controller=name)] for name in ('onnx:a.onnx', 'onnx:b.onnx')]
+    arms = [tmp_path / 'onnx_a.onnx', tmp_path / 'after']
+    assert campaign_names(arms, sides) == ['onnx_a.onnx', 'after: onnx:b.onnx']
