@@ -438,7 +438,8 @@ class _Controller(Follower):
         """Return joint to (position, velocity); only joints of which both are known."""
         if not self.path.segments:
             return {}
-        now = self.path.at(t_ns)
+        with numpy.errstate(all='ignore'):  # as in take
+            now = self.path.at(t_ns)
         velocity = now.position * numpy.nan if now.velocity is None else now.velocity
         return {name: (float(p), float(v)) for name, p, v
                 in zip(self._joints, now.position, velocity, strict=True)

@@ -10,6 +10,7 @@ from cases import for_each
 import numpy
 import pytest
 from safety_scenarios import registry
+from safety_scenarios.judging.drivers.joint_trajectory import JointTrajectory
 from safety_scenarios.scenario.driver import Commanded, Execution
 from safety_scenarios.scenario.message import Message
 from unit.judging.drivers.cases import cases, commands_of, driver_of, executed, PAGE, page
@@ -106,3 +107,13 @@ def test_a_velocity_is_the_change_of_the_position(name):
     ways = (found.velocity[1:] + found.velocity[:-1]) / 2 * seconds
     off = numpy.abs(numpy.diff(found.position, axis=0) - ways)
     assert math.isclose(numpy.nanmax(off, initial=0.0), 0.0, abs_tol=1e-4)
+
+
+def test_a_trajectory_beyond_all_numbers_is_followed_without_a_warning():
+    points = [{'positions': (0.0,), 'velocities': (0.0,), 'time_from_start': {'nanosec': 10**6}},
+              {'positions': (1e308,), 'velocities': (0.0,), 'time_from_start': {'sec': 1}}]
+    command = Commanded(0, 0, Message(type='trajectory_msgs/msg/JointTrajectory', data={
+        'joint_names': ('a',), 'points': tuple(points)}))
+    follower = JointTrajectory(joints=('a',)).follow({'a': 0.0})
+    follower.take(command)
+    assert follower.state(500_000_000) == {}  # nothing of it is known
