@@ -271,7 +271,8 @@ class World:
         if any(self._unstable):
             raise MeasurementError(
                 f'the world: got physics without a solution {self.now_ns / 1e9:.2f} s after its '
-                f'begin, expected numbers. Check masses and sizes of the robot and of ros.world')
+                f'begin, expected numbers. Check masses and sizes of the robot and of ros.world, '
+                f'and the speeds that the controller commands')
 
     def _steps(self, until_ns: int) -> int:
         """Return how many steps the same forces hold for: near anything they are looked at."""
