@@ -146,13 +146,13 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     listed.
 
     FOLDER may also be a recording of ARE (a .json file with completed_events, a .jsonl of them, or
-    a folder of both): it is judged by the scenario that it holds. A trace of this program, as in
-    traces/, holds too few messages for that: a PASS that it states is INCONCLUSIVE.
+    a folder of both): it is judged by the scenario that it holds.
 
     \b
     safety-scenarios evaluate runs/today
     safety-scenarios evaluate runs/today --set latency_budget.critical_ms=300
     safety-scenarios evaluate runs/today --set SCN-R-101:ros.invariants[0].hold_ms=1500
+    safety-scenarios evaluate runs/today/traces/SCN-R-101
     safety-scenarios evaluate --bag my_bag --scenario my.yaml --onset '/scan:ranges:min<=1.5'
     """
     if bag is not None:

@@ -5,9 +5,9 @@
 ARE files with ``completed_events``, judged: our own traces, and what ARE recorded itself.
 
 A trace holds decisions, and not each message, so that no check can be made anew from it alone.
-It states what every check found. So a PASS that it states is INCONCLUSIVE here, and any other
-verdict stays. It also holds each event that decided something with its exact times, how many
-events there were, and what was planned. Whatever of that does not agree is named.
+It holds what every check said, each event that decided something with its exact times, and how
+many events there were; all of that must agree, and for a PASS all that was planned must have
+come, and in time. Whatever does not agree is named, and then the verdict is INCONCLUSIVE at best.
 """
 
 from collections import Counter
@@ -35,8 +35,6 @@ _THINNED = ('stimulus', 'command', 'feedback', 'state')
 """Kinds of which only what differs is written."""
 _ANNOTATOR = 'safety_scenarios'
 _DECISIONS = {'Valid': Verdict.PASS, 'Invalid': Verdict.FAIL}
-_STATED_ONLY = ('it states a PASS, and holds too few messages to check it again. Judge the folder '
-                'of its campaign instead, which has settings.json and the journals')
 _RESOLUTION_NS = 1_000
 """Two epoch times, each a float."""
 
@@ -68,8 +66,6 @@ def restated(recording: Recording) -> TrialResult:
     doubts += _against_times(recording, latency)
     doubts += _against_budget(task, latency)
     doubts += _against_plan(recording, verdict)
-    if verdict is Verdict.PASS:
-        doubts.append(_STATED_ONLY)
     if recording.exception is not None and verdict is Verdict.PASS:
         doubts.append(f'its definition states that an exception ended it: '
                       f'{recording.exception:.200}')
@@ -231,7 +227,8 @@ def _json(one: Completed) -> dict[str, Any]:
 
 SUFFIXES = ('.json', '.jsonl', '.json.gz')
 """Of recordings; the journals beside our own traces have another."""
-_OF_CAMPAIGN = ('settings.json', 'trials.jsonl', 'campaign.json', 'manifest.json', 'journal')
+_OF_CAMPAIGN = (
+    'settings.json', 'trials.jsonl', 'campaign.json', 'manifest.json', 'journal', 'traces')
 
 
 def are_recordings(target: Path) -> bool:

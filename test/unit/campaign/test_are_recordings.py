@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings of ARE: our own traces state a verdict, ARE's runs get one, absence is no pass."""
+"""Recordings of ARE: our own traces keep their verdict, ARE's runs get one, absence is no pass."""
 
 from collections.abc import Callable
 import copy
@@ -38,26 +38,12 @@ def own(tmp_path_factory) -> dict[Path, TrialResult]:
     return {folder / name: result for folder in folders.values() for name, result in found.items()}
 
 
-STATED = 'states a PASS, and holds too few messages to check it again. Judge the folder'
-
-
-def restates(found: TrialResult, result: TrialResult) -> None:
-    """Hold what is made of a trace against what the trial came to: the same, but for a PASS."""
-    if result.verdict is not Verdict.PASS:
-        assert (found.verdict, found.reason) == (result.verdict, result.reason)
-        assert found.findings == result.findings
-        return
-    assert found.verdict is Verdict.INCONCLUSIVE and STATED in found.reason
-    assert ';' not in found.reason  # and nothing else is wrong with it
-    assert found.findings[:-1] == result.findings and found.findings[-1].source == 'evidence'
-
-
-def test_our_own_traces_state_what_the_trial_came_to_and_never_pass_by_that(own):
+def test_our_own_traces_come_back_to_the_verdict_that_they_had(own):
     for path, result in own.items():
         [(place, found)] = judge_recordings(path)
         assert place == str(path)
-        restates(found, result)
-        assert found.latency == result.latency
+        assert (found.verdict, found.reason) == (result.verdict, result.reason)
+        assert found.findings == result.findings and found.latency == result.latency
         assert found.outcome == result.outcome and found.counts == result.counts
         assert (found.trial_id, found.controller, found.seed, found.duration_ms) == (
             result.trial_id, result.controller, result.seed, result.duration_ms)
@@ -70,15 +56,15 @@ def test_so_does_whatever_was_recorded(tmp_path, name):
     with path.open('w', encoding='utf-8') as file:
         write_are(file, RECORDS[name], result)
     [(_, found)] = judge_recordings(path)
-    restates(found, result)
+    assert (found.verdict, found.reason) == (result.verdict, result.reason)
 
 
-def test_a_folder_of_traces_whose_failed_trial_was_deleted_does_not_pass(own, tmp_path, capsys):
-    for path, result in own.items():
-        if result.verdict is Verdict.PASS and path.suffix == '.json':
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert main(['evaluate', str(tmp_path)]) == 3
-    assert 'PASS 0' in capsys.readouterr().out
+def test_a_campaign_of_which_only_the_traces_are_left_is_not_judged(own, tmp_path, capsys):
+    (tmp_path / 'traces').mkdir()
+    for path in own:
+        (tmp_path / 'traces' / path.name).write_bytes(path.read_bytes())
+    assert main(['evaluate', str(tmp_path)]) == 2
+    assert 'no settings.json' in capsys.readouterr().err
 
 
 def without(event_id: str) -> Change:
@@ -400,10 +386,10 @@ def test_evaluate_shows_recordings_and_ends_with_the_exit_code_of_a_campaign(own
                                                                              capsys):
     passed, failed = (next(path for path, result in own.items() if result.verdict is verdict)
                       for verdict in (Verdict.PASS, Verdict.FAIL))
-    assert main(['evaluate', str(passed), '--output', str(tmp_path / 'out')]) == 3
-    assert 'PASS 0, INCONCLUSIVE 1, ERROR 0, FAIL 0' in capsys.readouterr().out
+    assert main(['evaluate', str(passed), '--output', str(tmp_path / 'out')]) == 0
+    assert 'PASS 1, INCONCLUSIVE 0, ERROR 0, FAIL 0' in capsys.readouterr().out
     trials = (tmp_path / 'out' / 'trials.jsonl').read_text()
-    assert json.loads(trials)['verdict'] == 'INCONCLUSIVE'
+    assert json.loads(trials)['verdict'] == 'PASS'
     assert main(['evaluate', str(failed)]) == 1
     assert main(['evaluate', str(passed), '--set', 'gate=target']) == 2
     assert '--set' in capsys.readouterr().err
