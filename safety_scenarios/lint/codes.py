@@ -304,8 +304,8 @@ CODES: Mapping[str, Code] = {
         'a range or a list that distinguishes a hazard from its benign variant '
         '(`metadata.variant_of`), '
         'though it is not the hazard: when it comes, how long it stays, the topics on which it '
-        'is shown, the topics, rates and world before it, the number of harmless changes, '
-        '`critical_ms`',
+        'is shown, by how much a distance or a force changes, `critical_ms`, and each field of '
+        'what is there before it: robot, world, stimuli, harmless changes, frames, instructions',
         'a controller that goes by it and understands nothing passes both',
         'the same in both files'),
     'L228': Code(
