@@ -175,14 +175,16 @@ CODES: Mapping[str, Code] = {
         'the check says PASS whatever the robot does',
         'tighten it'),
     'L202': Code(
-        'a formula that every motion satisfies, or none, or whose left side never comes true',
+        'a formula that every motion satisfies, or none, or whose left side never comes true, '
+        'as of a true distance that no stimulus has',
         'it never asks for anything',
         'compare with values that the robot can reach on both sides'),
     'L203': Code(
         'a zone, or a hazard with a separation, that the robot does not reach until the '
-        'all-clear, even if it never stops',
+        'all-clear, even if it never stops: too far ahead, beside its way, or behind a robot that '
+        'drives forward only',
         'nothing breaks it',
-        'nearer, or clear later'),
+        'nearer, in the way, or clear later'),
     'L204': Code(
         'a time as long as the hazard or the trial: the gap of `liveness`, the age of `fresh`, '
         'the timeout of the driver, the spell of `no_spurious_stop`, a window of a formula; an '
