@@ -151,12 +151,18 @@ def _event(before: StimulusPlugin | None, shown: StimulusPlugin | None,
 
 
 def _size(before: StimulusPlugin | None, shown: StimulusPlugin, at_ns: int, view: View) -> float:
-    """Return by how much a reading changes, without sign; 0 where only times change."""
+    """
+    Return by how much a reading changes, without sign; 0 where only times change.
+
+    By the place of what is shown nothing is known of a scan: its nearest range beside the place of
+    a pose would tell where somebody is, and that is meaning.
+    """
     if before is None or shown.interface() is None:
         return 0.0
     one, other = _read(before, at_ns), _read(shown, at_ns)
-    return abs(one[0] - other[0]) if view == 'distance' else math.dist(one[1:], other[1:]) \
-        if len(one) == len(other) == 3 else abs(one[0] - other[0])
+    if view == 'distance':
+        return abs(one[0] - other[0])
+    return math.dist(one[1:], other[1:]) if len(one) == len(other) == 3 else 0.0
 
 
 def _is_held(before: StimulusPlugin | None, shown: StimulusPlugin) -> bool:
