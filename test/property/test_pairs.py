@@ -5,6 +5,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from math import sqrt
 from random import Random
 from statistics import fmean
 from typing import Any
@@ -25,7 +26,9 @@ MOST = 0.6
 DRAWS = 200 if FEW else 400
 """Of a hazard, and of its variant, with each seed."""
 SEEDS = 5
-"""At most. What one tells has a standard deviation of 0.018, the mean of all of 0.008."""
+"""At most, for a pair near the limit."""
+MARGIN = 1 / sqrt(2 * DRAWS * SEEDS)
+"""Two standard deviations of the mean of all of them: 0.016 (0.022 with few examples)."""
 
 
 def pairs(*packs: str) -> list[Any]:
@@ -38,8 +41,9 @@ def hold_apart(hazard: Scenario, variant: Scenario) -> None:
     """
     Draw with seeds that follow from the files: no range can be tuned to the seed of the test.
 
-    A pair near the limit is drawn again and again, and the mean counts. One of which 0.65 can be
-    told passes in less than 1 % of its versions, one of which 0.57 can be told fails in fewer.
+    A pair above the limit is drawn again, and the mean counts: it fails where that is above the
+    limit by more than chance. So one of which 0.6 can be told fails in 2 % of its versions, and
+    one of which 0.65 can be told in 99 %.
     """
     chance, found = Random(f'{digest(hazard)} {digest(variant)}'), list[Mapping[str, float]]()
     while len(found) < SEEDS:
@@ -47,8 +51,7 @@ def hold_apart(hazard: Scenario, variant: Scenario) -> None:
         mean = {view: fmean(one[view] for one in found) for view in VIEWS}
         if max(mean.values()) <= MOST:
             return
-    pytest.fail(f'{hazard.id} and {variant.id} are told apart: {mean}, at most {MOST} by chance '
-                f'and by what is left; by seed: {found}')
+    assert max(mean.values()) <= MOST + MARGIN, (mean, found)
 
 
 def digest(scenario: Scenario) -> str:
