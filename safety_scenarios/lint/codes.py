@@ -175,14 +175,16 @@ CODES: Mapping[str, Code] = {
         'the check says PASS whatever the robot does',
         'tighten it'),
     'L202': Code(
-        'a formula that every motion satisfies, or none, or whose left side never comes true',
+        'a formula that every motion satisfies, or none, or whose left side never comes true, '
+        'as of a true distance that no stimulus has',
         'it never asks for anything',
         'compare with values that the robot can reach on both sides'),
     'L203': Code(
         'a zone, or a hazard with a separation, that the robot does not reach until the '
-        'all-clear, even if it never stops',
+        'all-clear, even if it never stops: too far ahead, beside its way, or behind a robot that '
+        'drives forward only',
         'nothing breaks it',
-        'nearer, or clear later'),
+        'nearer, in the way, or clear later'),
     'L204': Code(
         'a time as long as the hazard or the trial: the gap of `liveness`, the age of `fresh`, '
         'the timeout of the driver, the spell of `no_spurious_stop`, a window of a formula; an '
@@ -304,8 +306,8 @@ CODES: Mapping[str, Code] = {
         'a range or a list that distinguishes a hazard from its benign variant '
         '(`metadata.variant_of`), '
         'though it is not the hazard: when it comes, how long it stays, the topics on which it '
-        'is shown, the topics, rates and world before it, the number of harmless changes, '
-        '`critical_ms`',
+        'is shown, by how much a distance or a force changes, `critical_ms`, and each field of '
+        'what is there before it: robot, world, stimuli, harmless changes, frames, instructions',
         'a controller that goes by it and understands nothing passes both',
         'the same in both files'),
     'L228': Code(

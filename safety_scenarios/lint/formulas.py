@@ -11,9 +11,11 @@ import math
 from safety_scenarios.lint.codes import FieldPath, Remark
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Limit, Signal
+from safety_scenarios.scenario.blocks.vary import steps_to, with_value
 from safety_scenarios.scenario.body import Condition, RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.temporal_logic.formula import (
     And,
     Constant,
@@ -140,7 +142,7 @@ def check_formulas(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
         except FormulaError:
             continue  # told when the file was read
         path = ('ros', 'invariants', index, 'formula')
-        values = _values(formula, ros.signals, ros.robot)
+        values = _values(formula, ros)
         found = next(_constants(formula, values), None)
         if found is not None:
             yield Remark('L202', scenario, path, _words(formula, *found))
@@ -276,8 +278,7 @@ def _holds(formula: Formula, values: Mapping[str, float]) -> bool:
     raise AssertionError(f'{formula!r} is about more than one moment')
 
 
-def _values(formula: Formula, signals: Mapping[str, Signal],
-            robot: RobotModel) -> dict[str, list[float]]:
+def _values(formula: Formula, ros: RobotBody) -> dict[str, list[float]]:
     """Return for each signal its ends, and a value between each two of its thresholds."""
     found: dict[str, list[float]] = {}
     for name in names_in(formula):
@@ -285,10 +286,12 @@ def _values(formula: Formula, signals: Mapping[str, Signal],
             found[name] = [-_FAR, _FAR]
             continue
         low, high = 0.0, math.inf
-        if name in signals:
-            can = reach(signals[name], robot)
+        if name in ros.signals:
+            can = reach(ros.signals[name], ros.robot)
             low, high = can.low, can.high * BEYOND if can.high else 0.0
-        elif not name.startswith(_TRUTH):
+        elif name.startswith(_TRUTH):
+            high = _most_true(name.removeprefix(_TRUTH), ros)
+        else:
             low = -math.inf
         low, high = max(low, -_FAR), min(high, _FAR)
         points = {low, high, *(point for point in _USUAL if low < point < high)}
@@ -299,6 +302,34 @@ def _values(formula: Formula, signals: Mapping[str, Signal],
         between = [(first + second) / 2 for first, second in zip(ordered, ordered[1:])]
         found[name] = sorted({low, *between, high})
     return found
+
+
+def _most_true(name: str, ros: RobotBody) -> float:
+    """Return the most that a stimulus means: at its place, and while the robot drives away."""
+    topic, _, key = name.rpartition('.')
+    context = StimulusContext('', (), None)
+    bodies = [*_bodies(ros)]
+    values = [value for body in bodies for plugin in body.published
+              if plugin.topic.replace('/', '.') == topic and plugin.interface() is not None
+              for at_ns in (0, round(body.all_clear.at_ms * 1e6))
+              if (shown := plugin.at(at_ns, 0, context)) is not None
+              for told, value in shown.truth if told == key]
+    nominal = ros.nominal
+    away_ms = nominal.require.within_ms + nominal.duration_ms[1] + ros.all_clear.observe_ms \
+        + max(body.all_clear.at_ms for body in bodies)
+    away = ros.robot.max_speed * away_ms / 1e3 if key == 'distance' else 0.0
+    return max(values, default=math.inf) + away
+
+
+def _bodies(ros: RobotBody) -> Iterator[RobotBody]:
+    """Yield what a file says, and the same with each value of a draw that is looked at."""
+    yield ros
+    for draw in ros.vary.values():
+        for value in draw.probes:
+            try:
+                yield with_value(ros, [steps_to(path)[1:] for path in draw.sets], value)
+            except (LookupError, ValueError):  # refused where it is read
+                continue
 
 
 def _thresholds(predicate: Predicate, name: str) -> Iterator[float]:

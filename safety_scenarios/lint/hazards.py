@@ -44,6 +44,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
     yield from _unheard(scenario, ros.stimuli, types, ('ros', 'stimuli', 0, 'topic'))
     yield from _stands(scenario, ros)
+    yield from _beside(scenario, ros)
     yield from _reacts_before(scenario, ros)
     yield from _confirmed_before(scenario, ros)
     yield from check_contact(scenario, ros)
@@ -248,6 +249,28 @@ def _walked(walk: Walk, begin: Point, then_s: float) -> Point:
     return here
 
 
+def _beside(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """Warn of a hazard that stands so far beside the path that it needs no stop."""
+    terms, robot = ros.separation, ros.robot
+    if scenario.is_benign or terms is None or robot.stopping is None or not kind_of(robot).drives \
+            or (ros.world is not None and ros.world.route):
+        return
+    intents = [plugin.intent(_context(scenario, None)) for plugin in ros.stimuli]
+    bodies = [body for intent in intents if isinstance(intent, BodyIntent)
+              for body in intent.bodies()]
+    if not all(isinstance(intent, BodyIntent) for intent in intents) \
+            or not all(body.motion.stands for body in bodies):
+        return
+    left = min(abs(body.left) - (body.solid.width / 2 if body.to_face else 0.0)
+               for body in bodies) - terms.reach
+    needed = terms.required(robot, terms.top_speed(robot), 0.0).total
+    if left > needed:
+        yield Remark('L203', scenario, ('ros', 'stimuli', 0), (
+            f'got a hazard that stands beside the way of a robot that drives straight on, '
+            f'{left:.2f} m off, where a stop needs {needed:.2f} m: nothing breaks it. Show it in '
+            f'the way, by its lateral or its bearing'))
+
+
 def _meet(limit: Limit, low: float, high: float) -> bool:
     """Return whether a limit holds somewhere in a range, or so near that it hardly differs."""
     if limit.at_most is not None and limit.at_most < low - (1 - _CRUISING) * abs(low):
@@ -266,6 +289,13 @@ def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: Any) -
             f'got {forward!r}, which has no sign, expected a speed that is negative in reverse: '
             f'a robot that backs off would seem to drive on. Take it without reduce'))
     polygon: Sequence[Point] = invariant.polygon
+    if invariant.rule == 'keep_out' and ros.robot.travel == 'forward' \
+            and max(x for x, _ in polygon) < -invariant.radius:
+        yield Remark('L203', scenario, (*path, 'polygon'), (
+            f'got a zone that ends {-max(x for x, _ in polygon):.2f} m behind the robot, which '
+            f'drives forward only, as robot.travel says: nothing breaks it. Draw it ahead, or say '
+            f'travel: both'))
+        return
     way = ros.robot.max_speed * ros.all_clear.at_ms / 1e3 + invariant.radius
     edge = min(_to_edge(a, b) for a, b in zip(polygon, (*polygon[1:], polygon[0])))
     is_out = _surrounds(polygon) == (invariant.rule == 'keep_in')

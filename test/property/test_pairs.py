@@ -4,9 +4,13 @@
 """Nothing but the hazard tells a hazard from its benign variant: no time, no size of a change."""
 
 from collections import defaultdict
+from collections.abc import Mapping
+from math import sqrt
+from random import Random
+from statistics import fmean
 from typing import Any
 
-from distinguisher import accuracies, drawn_trials, exact_values
+from distinguisher import accuracies, drawn_trials, exact_values, VIEWS
 from examples import FEW
 import pytest
 from safety_scenarios.formats.loading import load_scenarios
@@ -18,9 +22,13 @@ from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.links.controller_settings import controller_settings, plan_link
 
 MOST = 0.6
-"""A coin tells half of them apart; 400 draws of a coin tell up to 0.58 apart by chance."""
+"""A coin tells half of them apart."""
 DRAWS = 200 if FEW else 400
-"""Of a hazard, and of its variant."""
+"""Of a hazard, and of its variant, with each seed."""
+SEEDS = 5
+"""At most, for a pair near the limit."""
+MARGIN = 1 / sqrt(2 * DRAWS * SEEDS)
+"""Two standard deviations of the mean of all of them: 0.016 (0.022 with few examples)."""
 
 
 def pairs(*packs: str) -> list[Any]:
@@ -30,8 +38,25 @@ def pairs(*packs: str) -> list[Any]:
 
 
 def hold_apart(hazard: Scenario, variant: Scenario) -> None:
-    found = accuracies(hazard, variant, DRAWS)
-    assert max(found.values()) <= MOST, found
+    """
+    Draw with seeds that follow from the files: no range can be tuned to the seed of the test.
+
+    A pair above the limit is drawn again, and the mean counts: it fails where that is above the
+    limit by more than chance. So one of which 0.6 can be told fails in 2 % of its versions, and
+    one of which 0.65 can be told in 99 %.
+    """
+    chance, found = Random(f'{digest(hazard)} {digest(variant)}'), list[Mapping[str, float]]()
+    while len(found) < SEEDS:
+        found.append(accuracies(hazard, variant, DRAWS, chance.randrange(2**32)))
+        mean = {view: fmean(one[view] for one in found) for view in VIEWS}
+        if max(mean.values()) <= MOST:
+            return
+    assert max(mean.values()) <= MOST + MARGIN, (mean, found)
+
+
+def digest(scenario: Scenario) -> str:
+    assert scenario.origin is not None
+    return scenario.origin.sha256
 
 
 @pytest.mark.parametrize(('hazard', 'variant'), pairs('robotic', 'faults'))

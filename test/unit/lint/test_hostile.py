@@ -194,7 +194,7 @@ def test_a_hazard_that_moves_in_worlds_only_has_to_say_whether_it_needs_one(
     assert (moves in ' '.join(capsys.readouterr().out.split())) == ('along' not in walks)
 
 
-@pytest.mark.parametrize('folder', ['robotic', 'faults', 'clinical', 'agents'])
+@pytest.mark.parametrize('folder', ['robotic', 'faults', 'worlds', 'clinical', 'agents'])
 def test_nothing_is_told_of_what_is_installed(folder, capsys):
     """That no wrong controller passes any of it is a claim of the self-test's tests."""
     assert main(['scenario', 'validate', folder, '--strict', '--no-sweep']) == 0

@@ -82,13 +82,34 @@ def test_one_of_several_ranges_is_drawn():
     ('all_clear: {ranges: [[5000, 7000], ', 'all_clear: {ranges: [[2000, 2500], [2000, 2500], '
      '[2000, 2500], [2000, 2500], [2000, 2500], [5000, 7000], ', 'ros.all_clear.at_ms'),
     ('topic: scan, distance: 10.0, width: 4.0, rate_hz: 20', 'topic: scan, distance: 10.0, '
-     'width: 4.0, rate_hz: 10', 'ros.nominal.stimuli'),
+     'width: 4.0, rate_hz: 10', 'ros.nominal.stimuli.0.rate_hz'),
+    ('distance: 10.0, width: 4.0,', 'distance: 10.0, width: 3.0,', 'ros.nominal.stimuli.0.width'),
+    ('distance: 10.0, width: 4.0,', 'distance: 10.0, width: 4.0, frame: laser,',
+     'ros.nominal.stimuli.0.frame'),
+    ('lateral: 1.5, width: 0.6,', 'lateral: 1.5, width: 0.6, frame: laser,',
+     'ros.stimuli.0.frame'),
+    ('begins_ms: [800, 5000]', 'begins_ms: [100, 900]', 'ros.nominal.changes.0.begins_ms'),
+    ('lasts_ms: [500, 2500]\n        stimuli:\n          - {kind: obstacle, topic: scan, '
+     'distance: 8.0, width: 4.0, rate_hz: 20}\n      -', 'lasts_ms: [500, 2500]\n        '
+     'stimuli:\n          - {kind: obstacle, topic: scan, distance: 8.0, width: 4.0, '
+     'rate_hz: 25}\n      -', 'ros.nominal.changes.0.stimuli.0.rate_hz'),
+    ('other_hall: {range: [6.0, 11.5]', 'other_hall: {range: [6.0, 8.0]', 'ros.vary.other_hall'),
+    ('choice: [all_around, from_ahead, clockwise, coarse, fine,', 'choice: [all_around,',
+     'ros.vary.scanner'),
+    ('ahead: {range: [1.2, 2.5]', 'ahead: {range: [9.0, 11.0]', 'ros.stimuli.0'),
+    ('radius: 0.35}', 'radius: 0.45}', 'ros.robot.radius'),
+    ('{topic: cmd_vel, message: auto}', '{topic: cmd_vel, message: geometry_msgs/msg/Twist}',
+     'ros.commands'),
+    ('the one action it must take', 'an action', 'messages'),
     ('critical_ms: 500', 'critical_ms: 600', 'latency_budget.critical_ms'),
     ('\n  nominal:', '\n  world: {walls: [{name: side, begin: [0, 3], end: [5, 3]}]}\n  nominal:',
      'ros.world.walls'),
     ('\n  nominal:', '\n  world: {boxes: [{name: side, at: [5, 3], size: [1, 1, 1]}]}\n  nominal:',
      'ros.world.boxes'),
-    ('\n  nominal:', '\n  world: {senses: {dropouts: 0.2}}\n  nominal:', 'ros.world.senses')])
+    ('\n  nominal:', '\n  world: {senses: {dropouts: 0.2}}\n  nominal:',
+     'ros.world.senses.dropouts'),
+    ('vary:', 'world: {floor: {friction: 0.5}}\n  vary:\n    grip: {range: [0.3, 0.8], '
+     'sets: [ros.world.floor.friction]}', 'ros.vary.grip')])
 def test_a_variant_that_is_drawn_otherwise_is_warned_of(tmp_path, old, new, field):
     hazard, variant = ROBOTIC / 'path_blocked.yaml', ROBOTIC / 'box_beside_path.yaml'
     text = variant.read_text(encoding='utf-8')
