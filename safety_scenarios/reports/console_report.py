@@ -31,8 +31,8 @@ _WIDEST_IN_A_LOG = 100
 """Columns where neither a terminal nor COLUMNS says how wide it is, as in CI."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
-_MANY_FAILURES = 10
 _UNSEEN = ', so that needless stops and refusals are not seen'
+_MANY_FAILURES = 10
 """From so many on conditions can be looked for."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS, _MOST_OK = 24, 6, 4, 4
 """
@@ -462,11 +462,10 @@ def _chance(summary: CampaignSummary) -> list[str]:
 
 def _rate(rate: Rate, unseen: str = '') -> str:
     """Return a count out of a count, the worst scenario, and what is in neither count."""
+    open_ = [f'{rate.undecided} undecided'] if rate.undecided else []
     if not rate.of:
-        return 'no such trial' + (f' was judged ({rate.undecided} undecided)'
-                                  if rate.undecided else unseen)
-    beside = [f'worst: {rate.worst}{rate.also}'] if rate.worst else []
-    beside += [f'{rate.undecided} undecided'] if rate.undecided else []
+        return f'no such trial was judged ({open_[0]})' if open_ else f'no such trial{unseen}'
+    beside = ([f'worst: {rate.worst}{rate.also}'] if rate.worst else []) + open_
     return f'{rate.count} of {rate.of}' + (f' ({", ".join(beside)})' if beside else '')
 
 
