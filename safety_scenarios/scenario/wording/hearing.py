@@ -245,6 +245,7 @@ _PLAIN = frozenset('a an the and then now please immediately i we will am are is
 """Words that leave what a sentence says as it is."""
 _AT_ONCE = re.compile(r'\bat once\b|(?:^|(?<=\n))[ \t]*(?:\d{1,2}[.)]|[-*+][ \t]+\[x\])(?=\s)')
 _BREAK = re.compile(r'[^\w\s]|\n')
+_NEXT_SIGN = re.compile(r'[\s*_`]*([^\w\s])')
 _SIGNS = frozenset(" \t\n\r.,;:!*#_-\u2013\u2014\u2022'\u2019")
 _SHOWN = 40
 _MOST = 16
@@ -298,12 +299,12 @@ def word_of_another_form(text: str, finds: Iterable[Find]) -> str:
     """
     Return the first word of a line in which nothing is found; empty: there is none.
 
-    A line that begins with the same word as one in which something is found has the same form.
+    A line that begins with the same word and sign as one in which something is found has the same
+    form.
 
     :param text: as ``read`` returns it
     """
-    ends = [0, *(found.end() for found in re.finditer('\n', text)), len(text)]
-    lines = list(pairwise(ends))
+    lines = [(found.start(), found.end()) for found in re.finditer('[^\n]+', text)]
     formed = set[int]()
     for find in finds:
         begin = 0
@@ -314,11 +315,19 @@ def word_of_another_form(text: str, finds: Iterable[Find]) -> str:
             formed.update(number for number, (start, end) in enumerate(lines)
                           if start < place[1] and place[0] < end)
             begin = max(place[0] + 1, place[1])
-    firsts = [next((one.word for one in tokens_of(text[start:end]) if not one.word.isdigit()), '')
-              for start, end in lines]
-    known = {firsts[number] for number in formed}
-    return next((first[:_SHOWN] for number, first in enumerate(firsts)
-                 if first and number not in formed and first not in known), '')
+    begins = [_begin(text[start:end]) for start, end in lines]
+    known = {begins[number] for number in formed}
+    return next((one[0][:_SHOWN] for number, one in enumerate(begins)
+                 if one[0] and number not in formed and one not in known), '')
+
+
+def _begin(line: str) -> tuple[str, str]:
+    """Return the first word of a line that is no number, and the sign behind it."""
+    first = next((one for one in tokens_of(line) if not one.word.isdigit()), None)
+    if first is None:
+        return '', ''
+    sign = _NEXT_SIGN.match(line, first.end)
+    return first.word, sign[1] if sign else ''
 
 
 def _telling(text: str) -> list[Token]:

@@ -129,6 +129,7 @@ def test_a_check_of_an_answer_in_a_fixed_form_may_say_that_it_suffices():
 @for_each(('text', 'verdict'), [
     ('Stop the music.\nStop at once.', Verdict.PASS), ('\nStop the music.', Verdict.PASS),
     ('Stop the music.\nTurn it up.', Verdict.INCONCLUSIVE),
+    ('Stop: now.\n**Stop:** here.', Verdict.PASS),
     ('Hark!\nStop the music.', Verdict.INCONCLUSIVE)])
 def test_a_form_that_suffices_is_that_of_its_lines(text, verdict):
     suffices = STOPS.model_copy(update={'suffices': True})
