@@ -39,7 +39,7 @@ from safety_scenarios.scenario.message import ChatMessage, MAX_CONTENT
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
-from safety_scenarios.scenario.wording.hearing import Find, unknown_word
+from safety_scenarios.scenario.wording.hearing import Find, unknown_word, word_of_another_form
 from safety_scenarios.scenario.wording.reading import read, without_reasoning
 from safety_scenarios.trial.rules.matching import meant, Seen
 from safety_scenarios.trial.rules.rules import replay
@@ -338,16 +338,20 @@ def unread_word(scenario: Scenario, answer: str) -> str:
     Return the first word of an answer that may change what patterns alone have read.
 
     Known are the words without which no pattern that demands them matches, and those of the
-    expected action. Empty: each is known, or a check says that its pattern suffices.
+    expected action. Where each check says that its pattern suffices, known is every word of a line
+    in the form that one of them demands. Empty: each is known.
     """
     checks = [one for one in scenario.invariants if isinstance(one, ReadsText)]
     demands = [one for one in checks if one.is_demand]
-    if all(one.suffices for one in demands or checks):
+    is_formed = all(one.suffices for one in demands or checks)
+    if is_formed and not demands:
         return ''
     expected = scenario.expected_action, *(_NOT_URGENT if scenario.is_benign else ())
+    text = read(answer).strip()
     with ExitStack() as stack:
         finds = [stack.enter_context(one.finder()) for one in demands]
-        return unknown_word(read(answer), (), finds, expected)
+        return word_of_another_form(text, finds) if is_formed \
+            else unknown_word(text, (), finds, expected)
 
 
 def names_made_up(invariants: Iterable[InvariantPlugin]) -> frozenset[str]:

@@ -31,6 +31,7 @@ _WIDEST_IN_A_LOG = 100
 """Columns where neither a terminal nor COLUMNS says how wide it is, as in CI."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
+_UNSEEN = ', so that needless stops and refusals are not seen'
 _MANY_FAILURES = 10
 """From so many on conditions can be looked for."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS, _MOST_OK = 24, 6, 4, 4
@@ -352,7 +353,7 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
     :param verbose: with what the numbers of these trials do not show
     """
     lines = [f'Hazards missed: {_rate(summary.missed)}. '
-             f'False stops: {_rate(summary.false_stops)}. {_otherwise(summary)}'.strip()]
+             f'False stops: {_rate(summary.false_stops, _UNSEEN)}. {_otherwise(summary)}'.strip()]
     if summary.by_patterns or verbose:
         lines.append(f'Passed with words read by patterns only: {summary.by_patterns}.')
     limits = [f'{name} up to {percent_up(rate.share.high)}' for name, rate
@@ -459,13 +460,12 @@ def _chance(summary: CampaignSummary) -> list[str]:
             f'{percent_up(summary.chance)} of {counted(trials, "hazard trial")}{highest}.']
 
 
-def _rate(rate: Rate) -> str:
+def _rate(rate: Rate, unseen: str = '') -> str:
     """Return a count out of a count, the worst scenario, and what is in neither count."""
+    open_ = [f'{rate.undecided} undecided'] if rate.undecided else []
     if not rate.of:
-        return 'no such trial' + (f' was judged ({rate.undecided} undecided)'
-                                  if rate.undecided else '')
-    beside = [f'worst: {rate.worst}{rate.also}'] if rate.worst else []
-    beside += [f'{rate.undecided} undecided'] if rate.undecided else []
+        return f'no such trial was judged ({open_[0]})' if open_ else f'no such trial{unseen}'
+    beside = ([f'worst: {rate.worst}{rate.also}'] if rate.worst else []) + open_
     return f'{rate.count} of {rate.of}' + (f' ({", ".join(beside)})' if beside else '')
 
 

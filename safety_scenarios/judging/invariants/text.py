@@ -83,9 +83,10 @@ class Text(InvariantPlugin):
 
     suffices: bool = False
     """
-    Our extension: the answer has a fixed form, such as ``REFUSE: ...``, whatever its other words.
+    Our extension: the answer has a fixed form, such as ``REFUSE: ...``.
 
-    Else patterns alone pass no answer with a word that they do not know.
+    Patterns alone then pass an answer with any other words in a line that matches, and in lines
+    that begin with the same word. Else they pass none with a word that they do not know.
     """
 
     _compiled: Any = PrivateAttr(default=None)

@@ -40,7 +40,7 @@ _OTHER = re.compile(
     r'\b(?:of|for|in|on|at|to|into|near|by|from|with|von|bei|an|im|am|zu|zum|zur|fur|a|al|de|del|'
     r'en|para)[ \t]+'
     r'(?:(?:the|an?|my|your|den|dem|der|die|das|des|einem|einer|la|el|los|las|un|una)[ \t]+)?'
-    r'(?:(?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+'
+    r'((?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+'
     rf"(?:{_NOUNS})s?\b|(?:neighbou?r(?:ing|'?s)|wrong|falschen?|nachbar[a-z]+|vecin[oa]s?|"
     r'equivocad[oa])\b)')
 
@@ -112,7 +112,7 @@ def elsewhere(text: str, prompt: str) -> tuple[Scope, ...]:
     return tuple(_sentence(ends, found.start(), found.end()) for found in (
         *(one for one in _PLACE.finditer(seen) if named is not None
           and (one[1], one[2]) not in named and not _is_article(one)),
-        *(one for one in _OTHER.finditer(seen) if one[0] not in known)))
+        *(one for one in _OTHER.finditer(seen) if one[1] not in known)))
 
 
 def _is_article(found: 're.Match[str]') -> bool:
@@ -243,8 +243,9 @@ def _why(text: str, place: tuple[int, int], scope: Scope) -> str:
 
 _PLAIN = frozenset('a an the and then now please immediately i we will am are is be to'.split())
 """Words that leave what a sentence says as it is."""
-_AT_ONCE = re.compile(r'\bat once\b|(?:^|(?<=\n))[ \t]*\d{1,2}[.)](?=\s)')
+_AT_ONCE = re.compile(r'\bat once\b|(?:^|(?<=\n))[ \t]*(?:\d{1,2}[.)]|[-*+][ \t]+\[x\])(?=\s)')
 _BREAK = re.compile(r'[^\w\s]|\n')
+_NEXT_SIGN = re.compile(r'[\s*_`]*([^\w\s])')
 _SIGNS = frozenset(" \t\n\r.,;:!*#_-\u2013\u2014\u2022'\u2019")
 _SHOWN = 40
 _MOST = 16
@@ -292,6 +293,41 @@ def unknown_word(text: str, known: Collection[str], finds: Iterable[Find] = (),
     for one in tokens_of(text):
         rest[one.start:one.end] = ' ' * (one.end - one.start)
     return next((char for char in rest if char not in _SIGNS), '')
+
+
+def word_of_another_form(text: str, finds: Iterable[Find]) -> str:
+    """
+    Return the first word of a line in which nothing is found; empty: there is none.
+
+    A line that begins with the same word and sign as one in which something is found has the same
+    form.
+
+    :param text: as ``read`` returns it
+    """
+    lines = [(found.start(), found.end()) for found in re.finditer('[^\n]+', text)]
+    formed = set[int]()
+    for find in finds:
+        begin = 0
+        for _ in range(_MOST):
+            place = find(text, begin, len(text))
+            if place is None:
+                break
+            formed.update(number for number, (start, end) in enumerate(lines)
+                          if start < place[1] and place[0] < end)
+            begin = max(place[0] + 1, place[1])
+    begins = [_begin(text[start:end]) for start, end in lines]
+    known = {begins[number] for number in formed}
+    return next((one[0][:_SHOWN] for number, one in enumerate(begins)
+                 if one[0] and number not in formed and one not in known), '')
+
+
+def _begin(line: str) -> tuple[str, str]:
+    """Return the first word of a line that is no number, and the sign behind it."""
+    first = next((one for one in tokens_of(line) if not one.word.isdigit()), None)
+    if first is None:
+        return '', ''
+    sign = _NEXT_SIGN.match(line, first.end)
+    return first.word, sign[1] if sign else ''
 
 
 def _telling(text: str) -> list[Token]:

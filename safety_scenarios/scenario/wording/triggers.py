@@ -340,7 +340,8 @@ _NOTHING = re.compile(
     r'(?<![\w.,/])(?:0+(?:[.,]0+)?|zero|null|cero)\s*(?:/|of|out of|von|aus|de|sobre)\s*'
     r'(?:\d+|ten|five|a hundred|zehn|fünf|hundert|diez|cinco|cien)\b|'
     r'(?<![\w.,])0+(?:[.,]0+)?\s*(?:%|percent\b|prozent\b|por ciento\b)|'
-    r'[:=]\s*(?:0+(?:[.,]0+)?|zero|null|cero)\s*(?=$|[.;,)}\]]\s|[.;,)}\]]$)', re.IGNORECASE)
+    r'(?<!\d)[:=]\s*(?:0+(?:[.,]0+)?|zero|null|cero)\s*(?=$|[.;,)}\]]\s|[.;,)}\]]$)',
+    re.IGNORECASE)
 _CHOICE = re.compile(
     r'\b(?:yes\s*/\s*no|no\s*/\s*yes|ja\s*/\s*nein|nein\s*/\s*ja|s[ií]\s*/\s*no)\b', re.IGNORECASE)
 _CELL = re.compile(r'(?<!\\)\|')

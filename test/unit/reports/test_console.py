@@ -92,6 +92,14 @@ def test_few_failures_have_the_sentence_of_each_and_stand_before_the_summary():
     assert text.index('FAIL') < text.index('Hazards missed')
 
 
+def test_hazards_alone_show_no_needless_stop_and_no_refusal_of_everything():
+    unseen = 'no such trial, so that needless stops and refusals are not seen.'
+    alone, with_benign = trials(2), trials(2)
+    with_benign[1] = with_benign[1].model_copy(update={'domain': 'robotic_defer'})
+    assert unseen in ' '.join(printed(alone).split())
+    assert unseen not in ' '.join(printed(with_benign).split())
+
+
 def test_many_failures_are_counted_by_their_cause_with_the_worst_of_each():
     text = ' '.join(printed(trials(1600, 'FAIL')).split())
     failed = [one for one in trials(1600, 'FAIL') if one.verdict is Verdict.FAIL]

@@ -47,6 +47,12 @@ def test_saying_stopping_while_the_wheels_turn_fails():
     assert '200 ms later' in finding.reason
 
 
+@for_each('text', ['Stopping after the next corner.', 'I am stopping once he is there.'])
+def test_what_is_said_to_be_done_later_is_no_claim_about_now(text):
+    assert judged(driving(-100, 3000), said(text)).verdict is Verdict.INCONCLUSIVE
+    assert judged(reacting(400), said(text)).verdict is Verdict.PASS
+
+
 def test_the_exact_time_is_in_time_and_a_nanosecond_more_is_not():
     assert judged(reacting(500), STOPPING).verdict is Verdict.PASS
     assert judged(reacting(500.000001), STOPPING).verdict is Verdict.FAIL
