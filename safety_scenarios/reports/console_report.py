@@ -32,6 +32,7 @@ _WIDEST_IN_A_LOG = 100
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 """Columns of a scenario's name, which goes on in a second line."""
 _UNSEEN = ', so that needless stops and refusals are not seen'
+"""Of a campaign without benign variants."""
 _MANY_FAILURES = 10
 """From so many on conditions can be looked for."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS, _MOST_OK = 24, 6, 4, 4
