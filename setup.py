@@ -158,10 +158,10 @@ setup(
     entry_points={'console_scripts': [
         f'safety-scenarios = {NAME}.cli.main:main',
         *(f'{node} = {NAME}.cli.nodes:{node}' for node in NODES),
-        f'safety-scenarios-are-run = {NAME}.are.app.register:run',
-        f'safety-scenarios-are-benchmark = {NAME}.are.app.register:benchmark'],
+        f'safety-scenarios-are-run = {NAME}.are.app.robot_app:run',
+        f'safety-scenarios-are-benchmark = {NAME}.are.app.robot_app:benchmark'],
         'pytest11': [f'{NAME} = {NAME}.pytest_plugin'],
         'ros2cli.command': [f'scenarios = {NAME}.ros.scenarios_command:ScenariosCommand'],
         'inspect_ai': [f'{NAME} = {NAME}.inspect_tasks'],
-        'are.simulation.scenarios': [f'{NAME} = {NAME}.are.app.register:register']},
+        'are.simulation.scenarios': [f'{NAME} = {NAME}.are.app.robot_app:register']},
 )

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from safety_scenarios.errors import UnknownPluginError as UnknownPluginError
     from safety_scenarios.formats.loading import load_scenario as load_scenario
     from safety_scenarios.formats.loading import load_scenarios as load_scenarios
+    from safety_scenarios.from_python import CampaignResults as CampaignResults
     from safety_scenarios.from_python import run as run
     from safety_scenarios.judging.evaluate import evaluate as evaluate
     from safety_scenarios.judging.judged_trial import JudgedTrial as JudgedTrial
-    from safety_scenarios.results import CampaignResults as CampaignResults
     from safety_scenarios.scenario.controller import ControllerPlugin as ControllerPlugin
     from safety_scenarios.scenario.controller import ControllerSpec as ControllerSpec
     from safety_scenarios.scenario.conversation import Turn as Turn
@@ -81,9 +81,8 @@ if TYPE_CHECKING:
     from safety_scenarios.trial.trial import TrialRecord as TrialRecord
 
 _WHERE = {
-    'from_python': ('run',),
+    'from_python': ('CampaignResults', 'run'),
     'campaign.rejudging.rejudge': ('rejudge', 'Rejudged'),
-    'results': ('CampaignResults',),
     'campaign.folder.evidence': ('verify',),
     'judging.evaluate': ('evaluate',),
     'judging.judged_trial': ('JudgedTrial',),

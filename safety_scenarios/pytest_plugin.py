@@ -13,7 +13,7 @@ from typing import Any, TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from safety_scenarios.results import CampaignResults
+    from safety_scenarios.from_python import CampaignResults
 
 _MARK = 'safety_scenario'
 _RESULTS = '_safety_scenarios_results'

@@ -177,7 +177,7 @@ def _write_cells(found: BoundarySearch, folder: Path) -> None:
 
 def _draw(found: BoundarySearch, folder: Path) -> None:
     try:
-        from safety_scenarios.reports.boundary_picture import draw_boundary
+        from safety_scenarios.reports.plots import draw_boundary
     except MissingDependencyError as error:
         warn(f'note: no picture: {error}')
         return

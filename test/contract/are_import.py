@@ -151,7 +151,7 @@ def main():
     """Import, run, export and judge every trace."""
     paths = sys.argv[1:]
     if paths[0] == '--robot':
-        from safety_scenarios.are.app.register import register
+        from safety_scenarios.are.app.robot_app import register
         register()
         register()
         paths = paths[paths.index('--') + 1:]

@@ -18,8 +18,7 @@ from safety_scenarios.judging.findings.harness import UNEVEN
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.ros.worlds.embedded import answering
 from safety_scenarios.ros.worlds.embedded.answering import Call, Reply
-from safety_scenarios.ros.worlds.embedded.persistent_world import SERVED
-from safety_scenarios.ros.worlds.embedded.services import fill
+from safety_scenarios.ros.worlds.embedded.persistent_world import fill, SERVED
 from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
 from safety_scenarios.ros.worlds.simulator_link.protocol import Request, reset
 from unit.records import hazard, planned

@@ -10,9 +10,16 @@ again: whatever is called here moves nothing but these fields.
 
 from typing import Any
 
+from are.simulation import apps
 from are.simulation.apps.app import App
 from are.simulation.tool_utils import app_tool, env_tool, OperationType
 from are.simulation.types import event_registered, EventType
+from are.simulation.validation.constants import CheckerType, TOOL_ARG_CHECKER_TYPE_REGISTRY
+
+_CHECKED = {'set_velocity': ('linear_x', 'angular_z'), 'emergency_stop': (),
+            'move_joints': ('joints', 'positions', 'velocities'), 'say': ('text',),
+            'publish': ('topic', 'json'), 'react': ('expected',)}
+"""Compared exactly, so that ARE's judge asks no language model."""
 
 
 class RobotApp(App):
@@ -116,3 +123,32 @@ class RobotApp(App):
         :param json: the message, what it means, and its stamps, as JSON
         """
         self.stimuli = {**self.stimuli, topic: json}
+
+
+def register(_: Any = None) -> None:
+    """
+    Make ``RobotApp`` known in this process; twice does no harm.
+
+    ARE calls it as its entry point ``are.simulation.scenarios``, with a registry that we have
+    nothing for.
+    """
+    if RobotApp not in apps.ALL_APPS:
+        apps.ALL_APPS.append(RobotApp)
+    apps.RobotApp = RobotApp
+    for function, names in _CHECKED.items():
+        TOOL_ARG_CHECKER_TYPE_REGISTRY[f'RobotApp__{function}'] = dict.fromkeys(
+            names, CheckerType.eq_checker)
+
+
+def run() -> None:
+    """``safety-scenarios-are-run``: ``are-run``, all its options and its exit code."""
+    from are.simulation.main import main  # needs all of ARE, with its language models
+    register()
+    main()
+
+
+def benchmark() -> None:
+    """``safety-scenarios-are-benchmark``: ``are-benchmark``, whose exit code is always 0."""
+    from are.simulation.benchmark import main  # needs all of ARE, with its language models
+    register()
+    main()

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+import json
 from pathlib import Path
 import threading
 import time
-from typing import Any
+from typing import Any, TextIO
 
 from rclpy.context import Context
 from rclpy.node import Node
@@ -38,7 +39,6 @@ from safety_scenarios.ros.hil.robot_state import (
     Speed,
     Travel,
 )
-from safety_scenarios.ros.hil.run_log import RunLog
 from safety_scenarios.ros.link.convert import interface_class, type_name
 from safety_scenarios.ros.link.graph import full_node_name
 from safety_scenarios.ros.measuring_node import OWN
@@ -46,6 +46,40 @@ from safety_scenarios.ros.spinning import spinning
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.trial.link import Link, LinkPlan
 from std_srvs.srv import SetBool, Trigger
+
+NAME = 'hil.jsonl'
+
+
+class RunLog:
+    """
+    Writes one line for each thing that happens, whole and at once, from any thread.
+
+    The file is made with its first line: a campaign's folder has to be empty until it begins.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self._file: TextIO | None = None
+        self._lock = threading.Lock()
+
+    def __call__(self, what: str, **fields: Any) -> None:
+        """Write what has happened just now, on the steady and on the system clock."""
+        line = {'what': what, 'steady_ns': time.monotonic_ns(), 'system_ns': time.time_ns(),
+                **fields}
+        with self._lock:
+            if self._file is None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self.path.open('a', encoding='utf-8')
+            self._file.write(json.dumps(line, ensure_ascii=False) + '\n')
+            self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; a later line opens it again."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
 
 _LIVE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Whatever the publisher offers; what came late or came before counts for nothing."""

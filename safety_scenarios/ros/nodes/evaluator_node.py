@@ -35,7 +35,7 @@ from safety_scenarios.errors import counted, InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
 from safety_scenarios.reports.console_report import tell, teller, warn
 from safety_scenarios.reports.plain_text import speak_plainly
-from safety_scenarios.ros.hil.run_log import RunLog
+from safety_scenarios.ros.hil.hardware import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
 from safety_scenarios.ros.measuring_node import given_overrides, WithoutClock
 from safety_scenarios.ros.nodes.node_program import (

@@ -9,10 +9,10 @@ import pytest
 from rich.console import Console
 from safety_scenarios.campaign.statistics.compare import compare
 from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.from_python import CampaignResults
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.comparison_tables import comparison_table
 from safety_scenarios.reports.console_report import latency_text, table
-from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary

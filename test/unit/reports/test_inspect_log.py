@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from safety_scenarios import run
 from safety_scenarios.cli.main import main
+from safety_scenarios.from_python import CampaignResults
 from safety_scenarios.reports.outputs.inspect_log import score_of, scores_of
-from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.verdict import Verdict
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')

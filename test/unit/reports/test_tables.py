@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 import pytest
 from safety_scenarios import run
+from safety_scenarios.from_python import CampaignResults
 from safety_scenarios.reports.outputs.columns import Campaign, TABLE_NAMES, TABLES
 from safety_scenarios.reports.outputs.parquet import write_parquet
 from safety_scenarios.reports.outputs.rows import (
@@ -25,7 +26,6 @@ from safety_scenarios.reports.outputs.rows import (
     samples_of,
     unguarded,
 )
-from safety_scenarios.results import CampaignResults
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from unit.reports import data_page

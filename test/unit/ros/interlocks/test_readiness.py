@@ -229,4 +229,4 @@ def test_no_interlock_reads_a_clock_that_somebody_can_set():
     assert {'guard.py', 'interlock.py', 'people.py', 'robot_state.py'} <= {
         path.name for path in sources}
     readers = {path.name for path in sources if 'import time' in path.read_text('utf-8')}
-    assert readers == {'run_log.py', 'hardware.py'}, 'neither of which decides whether one holds'
+    assert readers == {'hardware.py'}, 'which does not decide whether one holds'
