@@ -31,7 +31,7 @@ from safety_scenarios.trial.trial import TrialRecord
 from step import measured
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))
-from contract.are_environment import are_python  # type: ignore # noqa: E402, I100
+from contract.environments import are_python  # type: ignore # noqa: E402, I100
 
 SCENARIO = 'SCN-R-101'
 ITSELF = Path(__file__).with_name('are_itself.py')

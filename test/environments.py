@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 import sys
 
-BUILDERS = {'are': ('contract.are_environment', 'are_python'),
-            'noble': ('contract.noble_environment', 'noble_python'),
+BUILDERS = {'are': ('contract.environments', 'are_python'),
+            'noble': ('contract.environments', 'noble_python'),
             'interfaces': ('interfaces_built', 'interfaces_folder')}
 
 if __name__ == '__main__':

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 import sys
 
-from contract import are_environment
+from contract import environments
 from pages import ROOT
 import pytest
 
@@ -15,7 +15,7 @@ import pytest
 @pytest.fixture(scope='session')
 def are_python() -> Path:
     """Build ARE's environment once, in build/, and give its interpreter."""
-    python = are_environment.are_python()
+    python = environments.are_python()
     assert python != Path(sys.executable)
     return python
 

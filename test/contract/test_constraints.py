@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from cases import for_each
-from contract import are_environment, inspect_environment
+from contract import environments
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 import pytest
@@ -48,7 +48,7 @@ def needed(name: str, *extras: str) -> dict[str, str]:
     return {name: metadata.version(name) for name, _ in seen if name != OURS}
 
 
-@for_each('file', [*FILES, are_environment.REQUIREMENTS, inspect_environment.REQUIREMENTS],
+@for_each('file', [*FILES, environments.OF_ARE, environments.OF_INSPECT],
           ids=lambda file: file.name)
 def test_a_pin_is_one_exact_version(file):
     for one in requirements(file):
@@ -59,7 +59,7 @@ def test_a_pin_is_one_exact_version(file):
 
 @for_each('python', ['3.10', '3.11', '3.12', '3.13'])
 def test_each_python_has_at_most_one_version_of_each(python):
-    for files in (FILES, (are_environment.REQUIREMENTS,)):
+    for files in (FILES, (environments.OF_ARE,)):
         names = [canonicalize_name(one.name) for one in requirements(*files)
                  if one.marker is None or one.marker.evaluate({'python_version': python})]
         assert len(set(names)) == len(names)
@@ -88,8 +88,8 @@ def test_the_environment_for_are_holds_the_pins_and_nothing_else(are_python):
                             stdout=subprocess.PIPE, check=True).stdout
     installed = {canonicalize_name(name): version for name, _, version in
                  (line.partition('==') for line in listed.splitlines())}
-    are, _, version = are_environment.ARE.partition('==')
+    are, _, version = environments.ARE.partition('==')
     assert installed.pop(are) == version
     bundled = {'pip', 'setuptools'}  # come with venv, which pins them itself
     assert {name: found for name, found in installed.items() if name not in bundled} \
-        == pins(are_environment.REQUIREMENTS)
+        == pins(environments.OF_ARE)

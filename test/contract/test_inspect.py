@@ -9,7 +9,7 @@ from pathlib import Path
 import subprocess
 from typing import Any
 
-from contract.inspect_environment import inspect_python
+from contract.environments import inspect_python
 import pytest
 from safety_scenarios import run
 from safety_scenarios.cli.main import main

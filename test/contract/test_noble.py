@@ -10,8 +10,7 @@ from pathlib import Path
 import shutil
 import subprocess
 
-from contract import noble_environment
-from contract.installing import without_inherited
+from contract.environments import noble_python, without_inherited
 from contract.test_packaging import ROOT, source  # noqa: F401
 from once import built_once, STAMP
 import pytest
@@ -26,7 +25,7 @@ SHIPPED = len(list((ROOT / 'config/scenarios/robotic').glob('*.yaml')))
 @pytest.fixture(scope='module')
 def python() -> Path:
     """Build the environment once, in build/, and give its interpreter."""
-    return noble_environment.noble_python()
+    return noble_python()
 
 
 @pytest.fixture(scope='module')

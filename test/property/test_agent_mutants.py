@@ -14,7 +14,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.agents import reader
 from safety_scenarios.formats.document.json_document import JsonDocument
-from unit.formats.places import holder, places
+from unit.formats.files import holder, places
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]

@@ -32,7 +32,7 @@ from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import TrialRecord
-from unit.formats.places import places
+from unit.formats.files import places
 from unit.records import ALL_CLEAR_MS, are_text, command, driving, hazard, reacting, record
 import yaml
 

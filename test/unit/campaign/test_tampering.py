@@ -23,9 +23,8 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.trial.journal import read_journal
-from unit.journals import chain_anew
 from unit.loopback_runs import loopback_run
-from unzipped import read_text, write_text
+from unzipped import chain_anew, read_text, write_text
 
 pytestmark = pytest.mark.slow
 pytest.importorskip('mcap', reason='the extra mcap is not installed')

@@ -3,7 +3,7 @@
 
 """Scenario files to load: a valid one of format 1 as plain data, changed and written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +73,22 @@ def refused(tmp_path: Path, data: Mapping[str, Any] | str | bytes) -> dict[str, 
     with pytest.raises(ScenarioError) as error:
         loaded(tmp_path, data)
     return {problem.field: problem.message for problem in error.value.problems}
+
+
+Way = tuple[Any, ...]
+
+
+def places(value: Any, path: Way = ()) -> Iterator[Way]:
+    """Yield the keys and indices that lead to each value inside another, the outer ones first."""
+    items = value.items() if isinstance(value, dict) else \
+        enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def holder(data: Any, way: Way) -> Any:
+    """Return the mapping or the list in which the last step of a way is a key or an index."""
+    for step in way[:-1]:
+        data = data[step]
+    return data

@@ -13,7 +13,7 @@ from safety_scenarios.are.scenarios import reader as are_json
 from safety_scenarios.formats.agents import reader as agent_spec
 from safety_scenarios.formats.scenario_yaml import reader as scenario_yaml
 from unit.formats.agent_files import agents, DATA, dumped, read
-from unit.formats.places import holder, places
+from unit.formats.files import holder, places
 
 SCHEMA = json.loads((DATA / 'schema.json').read_text(encoding='utf-8'))
 VALIDATOR = Draft7Validator(SCHEMA)

@@ -34,7 +34,7 @@ from unit.formats.are_files import (
     write,
 )
 from unit.formats.are_runs import played
-from unit.formats.places import places
+from unit.formats.files import places
 from unit.loopback_runs import loopback_run
 from unit.records import answered, EXACT
 

@@ -16,7 +16,7 @@ import pytest
 from safety_scenarios.cli.listing import schema_of
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
-from unit.formats.places import holder, places
+from unit.formats.files import holder, places
 
 CONFIG = Path(__file__).resolve().parents[3] / 'config' / 'scenarios'
 SCENARIOS = [fast_yaml.load(path.read_text(encoding='utf-8')) for path in (

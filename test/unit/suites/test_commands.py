@@ -172,7 +172,7 @@ def test_two_seeds_give_the_same_order_and_overlapping_intervals(tmp_path):
 def test_a_planted_regression_of_five_percent_is_found(tmp_path):
     ids = [f'SCN-R-1{number:02}' for number in (1, 2, 3, 4, 5, 6, 7, 9, 10, 11)]
     suite = small_suite(tmp_path, ids).model_copy(update={'trials': 12})
-    folder = run_small(tmp_path / 'runs' / 'run', 'rule_based', 'rarely_blind:RarelyBlind',
+    folder = run_small(tmp_path / 'runs' / 'run', 'rule_based', 'planted_controllers:RarelyBlind',
                        suite=suite)
     first, second = side_by_side([folder / 'rule_based', folder / 'RarelyBlind'])
     share = write_cards(folder)['RarelyBlind'].card.whole.missed

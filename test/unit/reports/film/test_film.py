@@ -21,8 +21,7 @@ from safety_scenarios.reports.film.pages import draw_page, draw_strip, Stage, ti
 from safety_scenarios.reports.outputs.stored_trials import scene_in
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.trial import PlannedTrial
-from unit.journals import chain_anew
-from unzipped import read_text, write_text
+from unzipped import chain_anew, read_text, write_text
 
 pytestmark = pytest.mark.slow
 NEAR, BESIDE = 'SCN-R-101', 'SCN-R-D-104'

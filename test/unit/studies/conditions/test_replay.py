@@ -5,8 +5,8 @@
 
 import json
 
-import planted_blindness
-from planted_blindness import SCENARIO
+import planted_controllers
+from planted_controllers import SCENARIO
 import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.folder import read_trials
@@ -24,10 +24,10 @@ TRIALS = 10
 def campaign(tmp_path_factory):
     """Return a campaign of a controller with a planted blindness, in simulated time."""
     folder = tmp_path_factory.mktemp('replay')
-    path = planted_blindness.write_scenario(folder)
+    path = planted_controllers.write_scenario(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv('SAFETY_SCENARIOS_REPORT', 'off')
-        code = main(['run', str(path), '--controller', 'planted_blindness:BlindNearOnTheLeft',
+        code = main(['run', str(path), '--controller', 'planted_controllers:BlindNearOnTheLeft',
                      '--link', 'loopback', '--words', 'patterns', '--trials', str(TRIALS),
                      '--seed', '4', '--set', 'isolate=false', '--output', str(folder / 'run')])
     assert code == 1
@@ -115,7 +115,7 @@ def test_what_cannot_be_replayed_is_refused_by_name(campaign, tmp_path):
     assert 'got -1.0, expected more than 0' in too_near
     assert '\n' not in too_near and 'pydantic' not in too_near
     assert 'expected a trial of this campaign' in refusal(folder, 'SCN-R-101', **known)
-    known['files'] = [str(planted_blindness.SHIPPED)]
+    known['files'] = [str(planted_controllers.SHIPPED)]
     missing = refusal(folder, f'{SCENARIO}:0', **known)
     assert 'PLANTED-1: got no scenario of this id in' in missing
     assert 'Name its file by --scenario' in missing

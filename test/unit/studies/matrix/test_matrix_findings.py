@@ -3,12 +3,49 @@
 
 """What arms show against each other: more than noise, and never what was not judged."""
 
+from collections.abc import Callable, Mapping, Sequence
+import random
+
 import pytest
+from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.matrix.arm_comparison import cliffs, dominated, flips, PairedArms
 from safety_scenarios.studies.matrix.file import MatrixFile, resolved
 from safety_scenarios.studies.matrix.summary import cells, told
-from unit.studies.matrix.arms_of_trials import arm, arms, benign
+from unit.campaign.statistics.test_summarise import STOPPED, trial
+
+Truth = Callable[[str, random.Random], tuple[str, float | None]]
+"""Arm and a source of chance to a verdict and a reaction (ms)."""
+
+
+def arms(truth: Truth, names: Sequence[str], scenarios: int = 12, trials: int = 5,
+         seed: int = 0) -> Mapping[str, Sequence[TrialResult]]:
+    """Return the results of arms in the same trials, each drawn by itself."""
+    chance = random.Random(seed)
+    return {name: [_result(*truth(name, chance), f'S{scenario}', index, f'{name}')
+                   for scenario in range(scenarios) for index in range(trials)]
+            for name in names}
+
+
+def arm(verdicts: Mapping[str, Sequence[str]], name: str = 'a',
+        after_ms: float = 100.0) -> Sequence[TrialResult]:
+    """Return the results of one arm: scenario to its verdicts."""
+    return [_result(verdict, after_ms, scenario, index, name)
+            for scenario, some in verdicts.items() for index, verdict in enumerate(some)]
+
+
+def benign(*verdicts: str, name: str = 'a', scenario: str = 'B') -> Sequence[TrialResult]:
+    """Return results of a benign variant that fails by a false stop."""
+    return [trial(verdict, scenario=scenario, domain='robotic_defer', measured=False,
+                  findings=(STOPPED,) if verdict == 'FAIL' else (), index=index, seed=index,
+                  controller=name) for index, verdict in enumerate(verdicts)]
+
+
+def _result(verdict: str, after_ms: float | None, scenario: str, index: int,
+            name: str) -> TrialResult:
+    return trial(verdict, after_ms, scenario=scenario, index=index, seed=index, controller=name,
+                 trial_id=f'{scenario}.{name}.t{index}')
+
 
 AXIS = 'controller.delay_ms'
 VALUES = (0, 100, 200, 400)

@@ -4,8 +4,10 @@
 """A boundary map is right where it is sure, and unknown where nothing was decided."""
 
 import numpy
+import pytest
 from safety_scenarios.reports.study_text import lines
 from safety_scenarios.studies.search.boundary import BoundaryMap, map_boundary
+from safety_scenarios.studies.search.guided import GaussianProcess, prior
 from safety_scenarios.studies.search.study import BoundarySearch
 
 MIDDLES = (numpy.arange(20) + 0.5) / 20
@@ -98,3 +100,38 @@ def test_one_failing_cell_of_many_is_not_rounded_away():
     text = ' '.join(lines(BoundarySearch('S', 1, None, (0, 1), found)))
     assert '99 % passes, 0.25 % fails' in text and '0 % is unknown' in text
     assert 'Fit: 99 % of trials' in text and 'alone: 100 %)' in text
+
+
+SIZES = numpy.array([0, 0, 3])
+
+
+def known(number, seed):
+    chance = numpy.random.default_rng(seed)
+    points = numpy.column_stack([chance.random((number, 2)), chance.integers(0, 3, number)])
+    return points, numpy.sin(5.0 * points[:, 0]) + points[:, 1] * (points[:, 2] == 1)
+
+
+def test_the_slope_of_the_loss_is_the_one_of_finite_differences():
+    process = GaussianProcess(*known(40, 1), SIZES, steps=3)
+    shape = prior(3) + 0.2
+    slope = process.loss(shape)[1]
+    for place in range(len(shape)):
+        step = numpy.zeros(len(shape))
+        step[place] = 1e-5
+        both = process.loss(shape + step)[0] - process.loss(shape - step)[0]
+        assert slope[place] == pytest.approx(both / 2e-5, rel=1e-3, abs=1e-4)
+
+
+def test_it_tells_points_that_it_has_not_seen():
+    process = GaussianProcess(*known(60, 1), SIZES)
+    points, values = known(200, 2)
+    mean, deviation = process.predict(points)
+    assert numpy.sqrt(((mean - values) ** 2).mean()) < 0.1 * values.std()
+    assert (numpy.abs(mean - values) < 4.0 * deviation + 0.02).mean() > 0.9
+
+
+def test_it_is_unsure_where_it_has_seen_nothing():
+    points = numpy.array([[0.1, 0.1, 0.0], [0.12, 0.1, 0.0], [0.1, 0.13, 0.0], [0.2, 0.2, 0.0]])
+    process = GaussianProcess(points, numpy.array([0.0, 0.1, 0.2, 0.5]), SIZES)
+    near, far = process.predict(numpy.array([[0.11, 0.1, 0.0], [0.9, 0.9, 2.0]]))[1]
+    assert near < 0.5 * far

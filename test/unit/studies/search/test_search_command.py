@@ -25,7 +25,7 @@ def words(text):
 @pytest.mark.thorough
 def test_a_planted_blind_spot_is_found_saved_and_fails_again(tmp_path):
     code = search(tmp_path / 'found', '--trials', '24', '--controller',
-                  'planted_controller:BlindSpot', '--set', 'isolate=false')
+                  'planted_controllers:BlindSpot', '--set', 'isolate=false')
     assert code == 1
     data = json.loads((tmp_path / 'found' / 'search.json').read_text())
     first = data['failures'][0]
