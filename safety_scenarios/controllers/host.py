@@ -36,7 +36,7 @@ Keep = Callable[[BaseException], None]
 
 
 _T = TypeVar('_T')
-_LONGEST_NS = 10**15
+LONGEST_NS = 10**15
 """An answer that comes later is none."""
 _SHORTEST_NS = 1_000_000
 """Between two decisions, as of ``period_ms`` and of the rate of a policy."""
@@ -145,9 +145,9 @@ class ControllerHost:
         :raises ControllerError: it is no time
         """
         told = self.plugin.answer_delay_ns
-        if not 0 <= (delay_ns := _rounded(told)) <= _LONGEST_NS:
+        if not 0 <= (delay_ns := _rounded(told)) <= LONGEST_NS:
             raise ControllerError(f'the controller {self._context.controller}: answer_delay_ns: '
-                                  f'got {told!r:.100}, expected 0 to {_LONGEST_NS} ns')
+                                  f'got {told!r:.100}, expected 0 to {LONGEST_NS} ns')
         return delay_ns
 
     def begin_trial(self, now_ns: int) -> None:

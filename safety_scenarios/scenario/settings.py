@@ -64,19 +64,20 @@ Law = Literal['normal', 'lognormal']
 LatencyLaw = Literal['none', 'normal', 'lognormal']
 Console = Literal['normal', 'verbose', 'quiet', 'json']
 """How much a campaign prints."""
-_SLOWEST = 0.5
-_SHARD = re.compile(r'([1-9]\d*)/([1-9]\d*)', re.ASCII)
+SLOWEST = 0.5
 """Slower than that a controller has more than twice the time that a robot would give it."""
+_SHARD = re.compile(r'([1-9]\d*)/([1-9]\d*)', re.ASCII)
 FRESH = -1
 """Seed by which a campaign draws its own."""
-_SEEDS = 2**31
+SEEDS = 2**31
+"""A seed is drawn from 0 up to this number, which is none."""
 EXTERNAL = 'external'
 """Instead of the name of a controller: one that runs already, and is not ours."""
 
 
 def fresh_seed() -> int:
     """Return a seed that cannot be guessed."""
-    return secrets.randbelow(_SEEDS)
+    return secrets.randbelow(SEEDS)
 
 
 class RunSettings(Profile):
@@ -251,8 +252,8 @@ class RunSettings(Profile):
         if not factor and not self.clock.lockstep:
             raise ValueError('got real_time_factor 0 without lockstep, expected 0.5 to 10: as '
                              'fast as can be, time may pass only in lock-step')
-        if 0 < factor < _SLOWEST:
-            raise ValueError(f'got real_time_factor {factor:g}, expected {_SLOWEST:g} to 10, or '
+        if 0 < factor < SLOWEST:
+            raise ValueError(f'got real_time_factor {factor:g}, expected {SLOWEST:g} to 10, or '
                              f'0 with lockstep')
         return self
 

@@ -27,14 +27,13 @@ from safety_scenarios.errors import in_words, InputError, refuse, SettingsError
 from safety_scenarios.scenario.fields import flat
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import RunSettings, SEEDS
 from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.studies.matrix.file import why_not
 from safety_scenarios.suites.suite import frozen_scenarios, OF_SUITE, Sha256, Suite, trials_of
 from safety_scenarios.trial.session import Observer
 
 FILE, OPENED = 'commitment.json', 'opening.json'
-_SEEDS = 2**31
 _NO_HASH = '0' * 64
 Salt = Annotated[str, Field(pattern=r'^([0-9a-f]{1,200}|chosen:[0-9]{1,10})$')]
 """Random, or the seed that the user chose."""
@@ -132,7 +131,7 @@ def seed_from(salt: str, suite_sha256: str) -> int:
     if kind == 'chosen':
         return int(chosen)
     data = json.dumps([salt, suite_sha256]).encode()
-    return int.from_bytes(hashlib.sha256(data).digest()[:8], 'big') % _SEEDS
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], 'big') % SEEDS
 
 
 SUITE = 'suite.json'

@@ -29,6 +29,7 @@ from safety_scenarios.trial.streams import Answer, Stream, Streams
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Trial, TrialRecord
 
 INTERRUPTED = 'interrupted'
+"""Name of the fault that a user makes who ends a trial."""
 _BASELINE = 3
 """Commands of a moving controller to see before the hazard: the link stands, it has a period."""
 _SETTLE_NS = 1_000_000_000

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from safety_scenarios.are.recordings import foreign_recording as are_foreign
 from safety_scenarios.are.scenarios.file_model import Completed
 from safety_scenarios.are.scenarios.reader import read_recording, Recording
+from safety_scenarios.are.scenarios.scenario import TASK_KEYS
 from safety_scenarios.errors import InputError, Problem, ScenarioError
 from safety_scenarios.formats.document import file_contents
 from safety_scenarios.formats.document.file_contents import raw_of
@@ -28,7 +29,6 @@ from safety_scenarios.judging.findings.harness import harness, WHOLE
 from safety_scenarios.scenario.result import failure_class, Finding, Latency, Outcome, TrialResult
 from safety_scenarios.scenario.verdict import LatencyBudget, Verdict
 
-_TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
 _VERDICT_KEYS = {'verdict', 'reason', 'findings', 'counts'}
 _NOT_WRITTEN = ('echo', 'clock', 'decision', 'timing', 'sensed', 'reached', 'stall')
 _THINNED = ('stimulus', 'command', 'feedback', 'state')
@@ -42,7 +42,7 @@ _RESOLUTION_NS = 1_000
 def is_own(recording: Recording) -> bool:
     """Return whether this package wrote it, and not ARE when it ran such a file anew."""
     task = next((one for one in recording.file.completed if one.event_id == 'task'), None)
-    if task is None or _TASK_KEYS - _json(task).keys():
+    if task is None or TASK_KEYS - _json(task).keys():
         return False
     return recording.annotation.get('annotator') == _ANNOTATOR or any(
         'env_expansion' in one.event_id or one.event_id == 'verdict'

@@ -17,7 +17,7 @@ from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.verdict import MAX_MS
 
-_TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
+TASK_KEYS = {'scenario', 'name', 'trial', 'messages'}
 LOST = 'constraint, invariants, rubric and ros block of the scenario'
 
 
@@ -43,7 +43,7 @@ class OwnTrace:
 def own_trace(told: Sequence[AreEvent]) -> OwnTrace | None:
     """Return what an own trace carries, None for a file of anybody else."""
     said = [_json(event) for event in told]
-    if len(said) != 2 or _TASK_KEYS - set(said[0]) or set(said[1]) != {'hazard'}:
+    if len(said) != 2 or TASK_KEYS - set(said[0]) or set(said[1]) != {'hazard'}:
         return None
     name, messages, hazard = said[0]['name'], said[0]['messages'], said[1]['hazard']
     if not isinstance(name, str) or not isinstance(messages, list) \

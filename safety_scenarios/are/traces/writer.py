@@ -61,10 +61,9 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.run import INTERRUPTED
 from safety_scenarios.trial.trial import Timeline, Trial, TrialRecord
 
-INTERRUPTED = 'interrupted'
-"""Name of the fault that a user makes who ends a trial."""
 _LIMIT = ',"event_time_comparator":"LESS_THAN"'
 VERSION = 'are_simulation_v1'
 MAX_EVENTS = 1000

@@ -18,6 +18,7 @@ import struct
 import time
 from typing import Any, NamedTuple
 
+from safety_scenarios.controllers.host import LONGEST_NS
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation, Reading
 from safety_scenarios.scenario.noun import frozen, Key, Shape, shape_of
@@ -28,7 +29,6 @@ MAX_REPLY = 64_000_000
 _LENGTH = struct.Struct('<I')
 _CHUNK = 1 << 20
 _LOOK_MS = 1000
-_LONGEST_NS = 10**15
 _SAME = 'same'
 """Instead of a decision: the object that was decided the last time."""
 
@@ -255,7 +255,7 @@ def read_reply(frame: bytes) -> tuple[int, dict[str, Any]]:
     if type(number) is not int or not isinstance(content, dict):
         raise ValueError('expected a number and a mapping')
     after_ns = content.get('after_ns', 0)
-    if type(after_ns) is not int or not 0 <= after_ns <= _LONGEST_NS:
+    if type(after_ns) is not int or not 0 <= after_ns <= LONGEST_NS:
         raise ValueError(f'after_ns: got {after_ns!r:.40}, expected a time')
     return number, content
 

@@ -57,6 +57,7 @@ from safety_scenarios.scenario.interfaces import has_header, stamp_shifted
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_drivers import ODOMETRY
 from safety_scenarios.scenario.robot_kind import kind_of
+from safety_scenarios.scenario.settings import SLOWEST
 from safety_scenarios.scenario.stimulus import read_intent
 from safety_scenarios.scenario.timing import ENDS_TURN, GIVES_TURN
 from safety_scenarios.scenario.world import IMAGE
@@ -67,8 +68,6 @@ from safety_scenarios.worlds.mujoco.world import World
 from std_msgs.msg import String
 
 NAME = 'simulator_node'
-SLOWEST = 0.5
-"""Slower than that a controller has more than twice the time that a robot would give it."""
 _CLOCK_NS = 5_000_000
 """Between two messages on /clock, in simulated time."""
 _LEAST_CLOCK_NS = 3_300_000
