@@ -3,6 +3,7 @@
 
 """Whatever is asked of the managed node in whatever state: it answers, and it stops at once."""
 
+from contextlib import contextmanager
 from pathlib import Path
 import threading
 import time
@@ -140,8 +141,14 @@ class Busy(LifecycleNode):
         return super().on_activate(state)
 
 
-@for_each('label', ['deactivate', 'cleanup', 'shutdown'])
-def test_a_request_to_stop_waits_for_no_other_request(label, looker, domain):  # noqa: F811
+@contextmanager
+def busy(looker, domain):  # noqa: F811
+    """
+    Yield a node that is about to be busy, what asks it, and what makes and keeps it so.
+
+    :return: the node, the client of its transitions, a call that makes it busy, and the events
+        that end this and that say that it was stopped
+    """
     is_busy, may_end, stopped = (threading.Event() for _ in range(3))
 
     def sleep(parameters):
@@ -156,47 +163,42 @@ def test_a_request_to_stop_waits_for_no_other_request(label, looker, domain):  #
             other = looker.create_client(SetParametersAtomically,
                                          '/busy/set_parameters_atomically')
             assert client.wait_for_service(30) and other.wait_for_service(30)
-            asked = other.call_async(SetParametersAtomically.Request(
-                parameters=[Parameter('anything', value=1).to_parameter_msg()]))
-            assert is_busy.wait(10)
-            answer = client.call_async(request(label=label))
-            assert stopped.wait(2), 'stopped while the other request is still being answered'
-            assert not asked.done() and not answer.done()
-            may_end.set()
-            until(lambda: asked.done() and answer.done())
-            assert answer.result().success == (label == 'shutdown')
+
+            def occupy():
+                asked = other.call_async(SetParametersAtomically.Request(
+                    parameters=[Parameter('anything', value=1).to_parameter_msg()]))
+                assert is_busy.wait(10)
+                return asked
+            yield node, client, occupy, may_end, stopped
+
+
+@for_each('label', ['deactivate', 'cleanup', 'shutdown'])
+def test_a_request_to_stop_waits_for_no_other_request(label, looker, domain):  # noqa: F811
+    with busy(looker, domain) as (_, client, occupy, may_end, stopped):
+        asked = occupy()
+        answer = client.call_async(request(label=label))
+        assert stopped.wait(2), 'stopped while the other request is still being answered'
+        assert not asked.done() and not answer.done()
+        may_end.set()
+        until(lambda: asked.done() and answer.done())
+        assert answer.result().success == (label == 'shutdown')
 
 
 def test_what_was_asked_to_activate_before_a_request_to_stop_is_refused(
         looker, domain):  # noqa: F811
-    is_busy, may_end, stopped = (threading.Event() for _ in range(3))
-
-    def sleep(parameters):
-        is_busy.set()
-        may_end.wait(30)
-        return SetParametersResult(successful=True)
-
-    with ros_context([], domain) as context:
-        node = Busy(context, sleep)
-        with TransitionRequests(node, stopped.set).answered():
-            client = looker.create_client(ChangeState, '/busy/change_state')
-            other = looker.create_client(SetParametersAtomically,
-                                         '/busy/set_parameters_atomically')
-            assert client.wait_for_service(30) and other.wait_for_service(30)
-            assert change(looker, '/busy', 'configure')
-            other.call_async(SetParametersAtomically.Request(
-                parameters=[Parameter('anything', value=1).to_parameter_msg()]))
-            assert is_busy.wait(10)
-            first = client.call_async(request(Transition.TRANSITION_ACTIVATE))
-            by_label = client.call_async(request(label='activate'))
-            stop = client.call_async(request(Transition.TRANSITION_DEACTIVATE))
-            assert stopped.wait(5)
-            may_end.set()
-            until(lambda: first.done() and by_label.done() and stop.done())
-            assert not first.result().success and not by_label.result().success
-            assert not node.activated and state(looker, '/busy') == INACTIVE
-            assert change(looker, '/busy', 'activate') and node.activated == 1
-            assert change(looker, '/busy', 'deactivate')
+    with busy(looker, domain) as (node, client, occupy, may_end, stopped):
+        assert change(looker, '/busy', 'configure')
+        occupy()
+        first = client.call_async(request(Transition.TRANSITION_ACTIVATE))
+        by_label = client.call_async(request(label='activate'))
+        stop = client.call_async(request(Transition.TRANSITION_DEACTIVATE))
+        assert stopped.wait(5)
+        may_end.set()
+        until(lambda: first.done() and by_label.done() and stop.done())
+        assert not first.result().success and not by_label.result().success
+        assert not node.activated and state(looker, '/busy') == INACTIVE
+        assert change(looker, '/busy', 'activate') and node.activated == 1
+        assert change(looker, '/busy', 'deactivate')
 
 
 def test_a_callback_that_fails_costs_its_own_answer_and_no_other(looker, domain):  # noqa: F811

@@ -1,22 +1,29 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whole campaigns in simulated time, with their folders, in this process."""
+"""Trials and whole campaigns in simulated time, with their folders, in this process."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 import io
 import json
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from safety_scenarios.campaign.run import run
+from safety_scenarios.campaign.engines.choice import Loop
+from safety_scenarios.campaign.observed import Campaign, ObservedCampaign
+from safety_scenarios.campaign.open_session import Ask, OpenSession, unasked
+from safety_scenarios.campaign.plan import plan_campaign, TrialTask
+from safety_scenarios.campaign.run import run, run_tasks
+from safety_scenarios.campaign.statistics.sequential import Decide, undecided
 from safety_scenarios.reports.console_report import ConsoleReport
 from safety_scenarios.reports.outputs.report import page
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import JudgedBy, RunSettings
 from safety_scenarios.trial.links.loopback_session import Loopback
-from safety_scenarios.trial.session import OutputContext
+from safety_scenarios.trial.session import Observer, OpenLink, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
+from safety_scenarios.trial.trial import Trial
 from unzipped import read_text
 
 
@@ -58,3 +65,18 @@ def loopback_run(folder: Path, *scenarios: str, **settings: Any) -> Run:
         shown = ConsoleReport(Console(file=output, width=200), 'verbose')
         summary = run(chosen, [shown, *kept], Loopback)
     return Run(summary, folder, output.getvalue())
+
+
+_AS_SET = JudgedBy()
+_SETUP = plan_campaign(RunSettings(link='loopback'), ()).setup
+
+
+def run_trials(trials: Iterable[Trial], open_link: OpenLink, observers: Sequence[Observer] = (),
+               by: JudgedBy = _AS_SET, decide: Decide = undecided,
+               judge: Ask = unasked) -> Campaign:
+    """Run trials in order, over the link of each scenario."""
+    setup = replace(_SETUP, judged_by=by)
+    campaign = ObservedCampaign(observers, decide=decide)
+    session = OpenSession(open_link, judge=judge, sinks=campaign.sinks)
+    run_tasks([TrialTask(setup, trial) for trial in trials], Loop(lambda task: session), campaign)
+    return campaign

@@ -30,7 +30,7 @@ from safety_scenarios.reports.outputs.report import Views
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.session import Observer, TraceContext
 from unit.campaign.test_trials import links, trials
-from unit.campaign_runs import run_trials
+from unit.loopback_runs import run_trials
 from unzipped import read_text, write_text
 
 QUICK = str(Path(__file__).parents[2] / 'data' / 'quick_person.yaml')

@@ -1,20 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a controller says must not break the lines of the results."""
+"""The files of a folder: odd texts, a full disk, and a pipe that nobody waits for."""
 
 from contextlib import closing
 import os
 from pathlib import Path
 import resource
 import shutil
+import threading
 
 import pytest
 from safety_scenarios.campaign.folder.files import journal_path, TrialFiles, write_whole
 from safety_scenarios.campaign.folder.folder import lines_of, read_trials, RunFolder
 from safety_scenarios.campaign.statistics.summarise import summarise
+from safety_scenarios.cli.main import main
 from safety_scenarios.errors import TraceError
 from safety_scenarios.judging.evaluate import evaluate
+from unit.loopback_runs import loopback_run
 from unit.records import reacting, record
 
 
@@ -86,3 +89,59 @@ def test_a_folder_that_is_removed_while_the_campaign_runs_is_told(tmp_path, goes
         folder.trial_ended(found, evaluate(found))
         folder.campaign_ended(summarise([evaluate(found)], controller='mine', seed=0, planned=1,
                                         interrupted=False))
+
+
+SHIPPED = Path(__file__).parents[3] / 'config' / 'scenarios' / 'robotic'
+
+
+@pytest.fixture(scope='module')
+def ran(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp('runs') / 'one'
+    return loopback_run(folder, str(SHIPPED / 'person_steps_near.yaml')).folder
+
+
+@pytest.fixture
+def piped(ran, tmp_path, request):
+    """Put a pipe in the place of a file; its other end is opened and closed now and then."""
+    folder = tmp_path / 'runs' / 'one'
+    shutil.copytree(ran, folder)
+    [path] = folder.glob(request.param)
+    path.unlink()
+    os.mkfifo(path)
+    freed = threading.Event()
+
+    def free():
+        while not freed.wait(10):
+            os.close(os.open(path, os.O_RDWR))
+    waits = threading.Thread(target=free)
+    waits.start()
+    yield path
+    freed.set()
+    waits.join()
+
+
+@pytest.mark.parametrize(('command', 'piped'), [
+    *((command, 'traces/*/*.events.jsonl.gz') for command in (
+        'evaluate', 'campaign repair', 'campaign verify', 'show', 'campaign film', 'report')),
+    ('evaluate', 'settings.json'), ('evaluate', 'trials.jsonl')], indirect=['piped'])
+def test_a_pipe_is_wrong_input_at_once(piped, command, tmp_path, capsys):
+    folder = tmp_path / 'runs' / 'one'
+    more = {'campaign film': ['SCN-R-101', '--output', str(tmp_path / 'x.png')],
+            'show': ['SCN-R-101']}
+    assert main([*command.split(), str(folder), *more.get(command, [])]) == 2
+    told = capsys.readouterr()
+    assert f'{piped}: is a pipe' in ' '.join((told.out + told.err).split())
+
+
+@pytest.mark.parametrize('piped', ['settings.json', 'trials.jsonl'], indirect=True)
+def test_a_list_of_campaigns_names_the_one_with_a_pipe(piped, tmp_path, capsys):
+    main(['campaign', 'list', str(tmp_path / 'runs')])
+    assert 'is a pipe' in ' '.join(capsys.readouterr().out.split())
+
+
+def test_a_link_that_leads_to_itself_is_no_pipe(ran, tmp_path, capsys):
+    shutil.copytree(ran, tmp_path / 'runs' / 'one')
+    (tmp_path / 'runs' / 'one' / 'latest').symlink_to('latest')
+    assert main(['campaign', 'list', str(tmp_path / 'runs')]) == main(['evaluate', str(
+        tmp_path / 'runs' / 'one')]) == 3, 'it is not of the campaign'
+    assert 'ended' in capsys.readouterr().out

@@ -21,7 +21,7 @@ from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial, TrialRecord
-from unit.campaign_runs import run_trials
+from unit.loopback_runs import run_trials
 from unit.records import hazard
 from unit.scripted import careful, drives, PERIOD_MS, ScriptedLink
 

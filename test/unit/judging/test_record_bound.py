@@ -13,7 +13,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial import run
 from safety_scenarios.trial.session import Observer
-from unit.campaign_runs import run_trials
+from unit.loopback_runs import run_trials
 from unit.records import hazard, planned
 from unit.scripted import careful, ScriptedLink
 

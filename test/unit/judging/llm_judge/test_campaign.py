@@ -12,10 +12,9 @@ import pytest
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
-from unit.campaign_runs import run_trials
 from unit.controllers.fake_server import FakeServer, sent
 from unit.judging.llm_judge.judges import completion, KEY, opinion
-from unit.loopback_runs import loopback_run, Run
+from unit.loopback_runs import loopback_run, Run, run_trials
 from unit.records import chat, planned
 from unit.scripted import ScriptedLink
 

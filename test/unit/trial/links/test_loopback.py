@@ -26,8 +26,8 @@ from safety_scenarios.stimuli.messages import Prompt
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
-from unit.campaign_runs import run_trials
 from unit.linked import linked
+from unit.loopback_runs import run_trials
 from unit.records import chat, hazard, ns, planned
 
 BEGIN_NS = 10**9
