@@ -29,8 +29,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
 from operator import eq
-from os.path import commonprefix
+from os.path import basename, commonprefix, dirname, join
 import re
+from traceback import walk_tb
 from typing import Any
 
 _SLIP = 0.86
@@ -283,6 +284,8 @@ def refused(place: str, error: Mapping[str, Any]) -> str:
     if error['type'] == 'value_error':
         return f'{place}: {message.removeprefix("Value error, ")}'
     got = f'{place}: got {without_credentials(repr(error["input"]))}'
+    if error['type'] == 'missing':
+        return f'{place}: missing, {got.removeprefix(place + ": ")}. Add it'
     if error['type'] == 'literal_error' and isinstance(error['input'], str):
         words = _WORD.findall(str(error['ctx']['expected']))
         allowed = [word for word in words if word] + ['nothing'] * ('' in words)
@@ -322,6 +325,21 @@ def _described(error: BaseException) -> str:
         first = details(include_url=False)[0]
         return refused('.'.join(map(str, (title, *first['loc']))), first)
     return f'{type(error).__name__}: {error}'
+
+
+def place_of(error: BaseException) -> str:
+    """
+    Return in which line of a plug-in, not of this package nor of a library, an error was raised.
+
+    :return: such as `` (my_robot.py:14)``; of what is installed the first line; empty: none
+    """
+    lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    lines = [one for one in lines if not one[0].startswith((_HERE, '<'))]
+    own = [one for one in lines if '/lib/python' not in one[0]]
+    return ''.join(f' ({basename(path)}:{line})' for path, line in own[-1:] or lines[:1])
+
+
+_HERE = join(dirname(__file__), '')
 
 
 def interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:

@@ -4,13 +4,16 @@
 """What is meant by a command, an option or a word that there is not; imported after a mistake."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 import re
 
 import click
 from safety_scenarios import registry
 from safety_scenarios.cli.main import command_at, COMMANDS, commands
 from safety_scenarios.cli.options import USED
+from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.errors import did_you_mean, InputError, SettingsError
+from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.fields import names_of
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.trial.parameters import known_parameters
@@ -79,17 +82,20 @@ def _word(advice: str) -> str:
 
 
 def _parameter(option: str) -> str:
-    """Return the parameter of a built-in controller that an option has the name of."""
+    """Return the parameter of a built-in controller or a policy that an option has the name of."""
     plain = _plain(option)
-    for name in registry.BUILT_IN['controllers']:
-        try:
-            model = registry.resolve('controllers', name)
-        except InputError:  # its package is not installed
-            continue
+    for model in _controllers():
         found = [one for one in known_parameters(model) if _plain(one) == plain]
         if found:
             return f'controller.{found[0]}'
     return ''
+
+
+def _controllers() -> Iterator[type[ControllerPlugin]]:
+    for name in registry.BUILT_IN['controllers']:
+        with suppress(InputError):  # its package is not installed
+            yield registry.resolve('controllers', name)
+    yield PolicyController
 
 
 def _one_dash(context: click.Context) -> str:

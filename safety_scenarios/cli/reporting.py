@@ -138,7 +138,8 @@ _FIRST_KEYS: Mapping[Review, str] = {
               help='csv, parquet: tables. svg, png: figures. evidence: an item for a safety case. '
                    'lerobot: trials as a dataset for imitation. inspect: a log for Inspect View. '
                    'sarif: failures for code scanning. oscal: assessment results. cyclonedx: '
-                   'bill of materials of the model. May be given several times; csv if left out.')
+                   'bill of materials of the model. May be given several times; csv if left out. '
+                   'A recording in MCAP is made while a trial runs: run --record mcap.')
 @click.option('--output', required=True, type=ResultFolder(
     {**{how: (f'{{\n  "{_FIRST_KEYS[how]}": ', (name,)) for how, name in REVIEWS.items()},
      'csv': ('campaign,trial_id,', tuple(f'{name}.csv' for name in TABLE_NAMES))}, 'csv'),

@@ -16,9 +16,10 @@ from safety_scenarios.formats.agents.topics import SUFFIXES
 from safety_scenarios.formats.document.file_contents import BLANK
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
+from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
 from safety_scenarios.scenario.body import AgentsBody, RobotBody
-from safety_scenarios.scenario.fields import flat
+from safety_scenarios.scenario.fields import explanations, flat
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 
@@ -74,10 +75,17 @@ def checks(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
             values |= _in_full(scenario, check, values)
             said = getattr(check, 'description', '') or re.sub(
                 '``(.*?)``', partial(_filled, type(check), values), rule)
-            rest = ', '.join(f'{name}: {text}' for name, text in values.items()
-                             if name not in named)
+            about = explanations(type(check))
+            rest = '; '.join(f'{name}: {text}{_about(about.get(name, ""))}'
+                             for name, text in values.items() if name not in named)
             yield (check.name, getattr(check, 'kind', ''),
                    ' '.join(said.split()).rstrip('.') + (f' ({rest})' if rest else ''))
+
+
+def _about(explanation: str) -> str:
+    """Return the first sentence about a parameter, as it stands behind its value."""
+    told = ' '.join(explanation.split()).partition('. ')[0].replace('``', '').rstrip('.')
+    return f', {told[:1].lower()}{told[1:]}' if told else ''
 
 
 def _in_full(scenario: Scenario, check: Any, values: Mapping[str, str]) -> dict[str, str]:
@@ -115,6 +123,11 @@ def _topics(body: RobotBody) -> Iterator[str]:
 def _shown(body: RobotBody) -> Iterator[str]:
     yield from _topics(body)
     draws = _drawn(body)
+    for name, block in (('robot', body.robot), ('world', body.world)):
+        if block is not None:
+            kind = [block.kind] if isinstance(block, RobotModel) else []
+            told = _values(block, f'ros.{name}', draws)
+            yield f'{name.capitalize()}: {", ".join([*kind, *[told] * bool(told)]) or "any"}'
     nominal, work = body.nominal, body.nominal.require
     yield f'Before the {"event" if body.reaction is None else "hazard"}, for ' \
           f'{_span(nominal.duration_ms)} ms of work ({work} within {work.within_ms:g} ms):'
@@ -132,7 +145,7 @@ def _shown(body: RobotBody) -> Iterator[str]:
     for index, one in enumerate(body.stimuli):
         yield f'  {one.topic}: {_stimulus(one, f"ros.stimuli[{index}]", draws)}'
     at = draws.get('ros.all_clear.at_ms', f'{body.all_clear.at_ms:g} ms')
-    yield f'All-clear: {at} later'
+    yield f'All-clear: {at} after onset'
 
 
 def _demands(scenario: Scenario) -> Iterator[str]:
@@ -145,9 +158,14 @@ def _demands(scenario: Scenario) -> Iterator[str]:
         yield f'  reaction: {body.reaction} {within}, for {body.reaction.hold_ms:g} ms at least'
     for name, kind, demand in checks(scenario):
         yield f'  {name}{f" ({kind})" if kind else ""}: {demand}'
+        if kind == 'separation' and isinstance(body, RobotBody) and body.separation is not None:
+            told = _values(body.separation, 'ros.separation', _drawn(body), ('signal',))
+            yield f'    S_p: the stop of the robot, and {told}'
     if isinstance(body, RobotBody) and body.all_clear.resume_within_ms is not None:
         yield f'  after the all-clear: {body.nominal.require} again within ' \
               f'{body.all_clear.resume_within_ms:g} ms'
+    if isinstance(body, RobotBody):
+        yield '  always: the checks of motion, contact and wiring (doc/reference/judging.md)'
 
 
 def _stimulus(one: Any, place: str, draws: Mapping[str, str]) -> str:

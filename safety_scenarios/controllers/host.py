@@ -15,7 +15,7 @@ import re
 from typing import NamedTuple, TypeVar
 
 from safety_scenarios.controllers.rule_based import CommandedArm
-from safety_scenarios.errors import ControllerError, described
+from safety_scenarios.errors import ControllerError, described, place_of
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import as_json, Conversation, Envelope, Utterance
 from safety_scenarios.scenario.frames import frames_in, STATIC
@@ -318,7 +318,7 @@ class ControllerHost:
         except BaseException as error:  # asyncio.CancelledError is no Exception
             self._keep(error)
             raise ControllerError(f'the controller {self._context.controller} failed: '
-                                  f'{described(error)}') from error
+                                  f'{described(error)}{place_of(error)}') from error
         finally:
             if took is not None:
                 took_ns = took()

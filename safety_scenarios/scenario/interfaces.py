@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from safety_scenarios.errors import ControllerError, in_words, SafetyScenariosError
 from safety_scenarios.scenario.event import LONGEST_CAUSE
 from safety_scenarios.scenario.frames import ALL_AROUND, Rays, rays_of, Scanner
-from safety_scenarios.scenario.message import ChatMessage, Command, Message, Observation, Reading
+from safety_scenarios.scenario.message import (
+    ChatMessage,
+    Command,
+    Message,
+    not_decided,
+    Observation,
+    Reading,
+)
 from safety_scenarios.scenario.noun import lead, Shape, shape_of
 from safety_scenarios.scenario.world import MountedFrame
 
@@ -291,8 +298,7 @@ def spoken(decided: Command | Message, interface: str, joints: Sequence[str],
                                {name: position for name, (position, _) in told.items()},
                                {name: speed for name, (_, speed) in told.items()})
     if not isinstance(decided, Message):
-        raise ControllerError(f'decide: got {decided!r:.100}, expected a Command, a Message of '
-                              f'{interface}, or None')
+        raise ControllerError(not_decided(decided, interface))
     if decided.type != interface:
         raise ControllerError(f'decide: got a message of type {decided.type}, expected '
                               f'{interface}. Return a Command, or set command_type')

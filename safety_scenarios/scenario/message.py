@@ -343,9 +343,26 @@ class Observation(Slotted):
     """Where the frames are that headers name, as /tf_static says."""
 
     def latest(self, type_suffix: str) -> list[Reading]:
-        """Return the readings whose message type ends with ``type_suffix``."""
-        return [reading for reading in self.readings.values()
-                if reading.message.type.endswith(type_suffix)]
+        """
+        Return the readings whose message type ends with ``type_suffix``.
+
+        :raises ValueError: no message type ends so, as where a topic is named
+        """
+        found = [reading for reading in self.readings.values()
+                 if reading.message.type.endswith(type_suffix)]
+        if not found and not type_suffix.rpartition('/')[2][:1].isupper():
+            raise ValueError(
+                f'latest: got {type_suffix!r}, expected the name of a message type, such as '
+                f'LaserScan. Read a topic by readings.get, such as readings.get("scan")')
+        return found
+
+
+def not_decided(decided: Any, interface: str) -> str:
+    """Return why a controller cannot decide that: neither a Command nor a Message nor None."""
+    more = '. A class answers in words by its method answer(messages)' \
+        if isinstance(decided, str) else ''
+    return (f'decide: got {decided!r:.100}, expected a Command of safety_scenarios, such as '
+            f'Command(velocity=(0.5, 0.0)), a Message of {interface}, or None{more}')
 
 
 class CommandStamps(Noun):
@@ -445,4 +462,7 @@ class Command(Noun):
         plain = getattr(velocity, 'tolist', None)  # an array or a tensor, of whatever library
         if callable(plain):
             velocity = plain()
-        return tuple(velocity) if isinstance(velocity, list) else velocity
+        if not isinstance(velocity, (list, tuple)):
+            raise ValueError(f'got {velocity!r:.40}, expected a list: (m/s ahead, rad/s to the '
+                             f'left) of a base, rad/s of each joint of an arm')
+        return tuple(velocity)

@@ -264,7 +264,7 @@ class Selection(Noun):
                          + ''.join(f' ({hint.strip()})' for hint in sorted(hints) if hint))
         if self.skip:
             parts.append(f'skip {", ".join(self.skip)}')
-        return (f'--tag, --domain, --severity: got none of '
+        return (f'--tag, --domain, --severity, selection.skip: got none of '
                 f'{counted(len(known), "scenario")} by {"; and ".join(parts)}. Correct or remove '
                 f'what matches nothing')
 

@@ -398,7 +398,7 @@ class _Fitting:
                 if known and (one.message not in known if one.message != 'auto'
                               else known.isdisjoint(kind_of(body.robot).command_types)):
                     self._refuse(('ros', 'commands', index), (
-                        f'got commands of {one.message} to a {body.robot.kind}, and the driver '
+                        f'got commands of {one.message} to {body.robot.kind}, and the driver '
                         f'{driver.kind} of {self._who} takes {", ".join(driver.taken)}, '
                         f'expected a driver of that type. Correct driver or topics.{one.topic}.'
                         f'type'))

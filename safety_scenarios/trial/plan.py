@@ -252,8 +252,8 @@ def _refuse_unseen(scenario: Scenario, index: int, narrow: Sequence[str]) -> Non
         raise InputError(
             f'{scenario.id}: trial {index + 1}: got the hazard {unseen[0].kind} on '
             f'{unseen[0].topic}, where the scanner of the robot does not see it when it comes, '
-            f'expected it within its angles. Leave the scenario out by --set '
-            f'selection.skip={scenario.id}')
+            f'expected it within its angles. Correct its angles or its frame in the profile, or '
+            f'leave the scenario out by --set selection.skip={scenario.id}')
 
 
 def _with_scanners(scenario: Scenario, body: RobotBody,

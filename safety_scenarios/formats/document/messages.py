@@ -82,10 +82,12 @@ def show(value: Any) -> str:
 def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Path) -> str:
     kind, got, context = error['type'], error['input'], error.get('ctx', {})
     unit = _unit(owner, path)
-    doc = _doc(owner, path) if kind in ('missing', 'string_pattern_mismatch') else ''
+    doc = _doc(owner, path) if kind in _EXPLAINED else ''
     if kind == 'missing':
         unit = '' if unit.strip() in doc else unit
-        return f'missing. Add it{unit}{": " + doc if doc else ""}'
+        needed = _needed_in(owner, path) if _is_block(owner, path) else []
+        return f'missing. Add it{unit}{": " + doc if doc else ""}' \
+               f'{". Its required keys: " + ", ".join(needed) if needed else ""}'
     if kind == 'extra_forbidden':
         known = [field.alias or name for name, field in owner.model_fields.items()] \
             if owner else []
@@ -107,7 +109,7 @@ def _sentence(error: Mapping[str, Any], owner: type[BaseModel] | None, path: Pat
                 f'Fill it in')
     if kind in ('string_too_long', 'too_long'):
         return (f'got {_size(got)} {_counted(got)}, expected at most {context["max_length"]}. '
-                f'Shorten it')
+                f'Shorten it{": " + doc if doc and not isinstance(got, str) else ""}')
     if kind == 'string_pattern_mismatch':
         return f'got {show(got)}, expected: {doc or "text of the form " + context["pattern"]}'
     if kind == 'value_error':
@@ -135,11 +137,7 @@ def _advice(wanted: str, got: Any, owner: type[BaseModel] | None, path: Path) ->
     if wanted == 'a list':
         return f'. {AS_LIST}'
     if wanted == 'a mapping':
-        field = owner.model_fields.get(str(path[-1])) if owner and path else None
-        block = _model_in(field.annotation) if field else owner
-        is_block = field is not None or not path or isinstance(path[-1], int)
-        needed = [one.alias or name for name, one in block.model_fields.items()
-                  if one.is_required()] if block and is_block else []
+        needed = _needed_in(owner, path)
         return f'. {AS_MAPPING}{": " if needed else ""}{", ".join(needed)}'
     if wanted == 'text' and isinstance(got, (bool, int, float, datetime.date)):
         return '. Put it in quotes'  # yes and on are true in YAML, and 2026-02-03 is a date
@@ -151,6 +149,15 @@ def _advice(wanted: str, got: Any, owner: type[BaseModel] | None, path: Path) ->
     if plain:
         return f'. Write {plain}, without quotes'
     return '. Write the number alone' if any(map(str.isdecimal, got)) else ''
+
+
+def _needed_in(owner: type[BaseModel] | None, path: Path) -> list[str]:
+    """Return the required keys of the block at a place; empty: it is none."""
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    block = _model_in(field.annotation) if field else owner
+    is_block = field is not None or not path or isinstance(path[-1], int)
+    return [one.alias or name for name, one in block.model_fields.items()
+            if one.is_required()] if block and is_block else []
 
 
 def _field(model: type[BaseModel], loc: Path) -> tuple[type[BaseModel] | None, Path, bool]:
@@ -202,13 +209,22 @@ def _unit(owner: type[BaseModel] | None, path: Path) -> str:
     return f' ({extra["unit"]})' if isinstance(extra, dict) and 'unit' in extra else ''
 
 
+_EXPLAINED = 'missing', 'string_pattern_mismatch', 'too_long'
+"""Errors that say what the field is for."""
+
+
+def _is_block(owner: type[BaseModel] | None, path: Path) -> bool:
+    field = owner.model_fields.get(str(path[-1])) if owner and path else None
+    return field is not None and isinstance(field.annotation, type) \
+        and issubclass(field.annotation, BaseModel)
+
+
 def _doc(owner: type[BaseModel] | None, path: Path) -> str:
     """Return what a field is for: a block's own first line, else what the field's says."""
     field = owner.model_fields.get(str(path[-1])) if owner and path else None
     if owner is None or field is None:
         return ''
-    block = field.annotation
-    doc = block.__doc__ if isinstance(block, type) and issubclass(block, BaseModel) else None
+    doc = field.annotation.__doc__ if _is_block(owner, path) else None
     told = doc or field.description \
         or explanations(owner).get(field.alias or str(path[-1]), '')
     return inspect.cleandoc(told).partition('\n')[0].rstrip('.') \

@@ -437,8 +437,8 @@ def _crept(trial: JudgedTrial, robot: RobotModel, track: Track, window: tuple[in
     if moved_by.way > robot.creep:
         return _moves(
             check=STANDS, verdict=Verdict.FAIL, margin=robot.creep - moved_by.way, unit=unit,
-            at_ms=at_ms, reason=f'it came '
-            f'{apart(moved_by.way, robot.creep, ".3f")} {unit} in {stood_ms:.0f} ms in '
+            at_ms=at_ms, reason=f'it moved '
+            f'{apart(moved_by.way, robot.creep, ".3f")} {unit} in the {stood_ms:.0f} ms in '
             f'which it should stand, at most {robot.creep:g} {unit}: {track.source}')
     if moved_by.pace > pace and moved_by.may_be_noise:
         return _moves(check=STANDS, verdict=Verdict.INCONCLUSIVE, at_ms=at_ms, reason=(

@@ -78,8 +78,8 @@ def touches_nobody(trial: JudgedTrial) -> Iterator[Finding]:
         if near is None else _contact_finding(
             verdict=Verdict.PASS, margin=near.gap, unit='m',
             at_ms=trial.timeline.since_onset_ms(near.at_ns), reason=(
-                f'nothing touched the robot: {near.name} came no nearer than {near.gap:.2f} m, '
-                f'according to the simulator'))
+                f'nothing touched the robot: the nearest body ({near.name}) came no nearer than '
+                f'{near.gap:.2f} m, according to the simulator'))
 
 
 def _weight(one: Contact) -> tuple[bool, float, float]:

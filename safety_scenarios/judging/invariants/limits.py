@@ -37,9 +37,10 @@ Deviation = tuple[float, str, str, int]
 
 class Bound(InvariantPlugin, Limit):
     """
-    ``at_least <= signal <= at_most`` for every command of a phase, both bounds inclusive.
+    ``at_least <= signal <= at_most`` for every command of the phase ``during``.
 
-    The value in force when the phase begins counts too, but silence during the phase is no value.
+    Both bounds are inclusive. The value in force when the phase begins counts too, but silence
+    during the phase is no value.
     With ``rate_at_most`` and ``jerk_at_most`` also its first and second derivative, as sizes: the
     signal is held between commands and read on an even grid, because two commands that arrive
     together would otherwise make any step infinitely steep. A change of a speed by less than a

@@ -50,5 +50,5 @@ def least(scene: Scene) -> str:
     found = scene.figures.least
     if found is None:
         return ''
-    how = 'reckoned' if scene.is_predicted else 'least'
+    how = 'predicted' if scene.is_predicted else 'least'
     return f'{how} {metres(found.gap)} at {seconds(found.t_s)}'

@@ -425,7 +425,8 @@ def _of_world(result: TrialResult) -> Iterator[Mapping[str, Any]]:
     world = result.world
     if world is not None and world.min_gap_m is not None and world.min_gap_at_ms is not None:
         yield {'t': round(world.min_gap_at_ms), 'what': 'least gap',
-               'text': on_one_line(f'{world.min_gap_m:.3f} m to {world.min_gap_to}', 200)}
+               'text': on_one_line(f'{world.min_gap_m:.3f} m to the nearest body '
+                                   f'({world.min_gap_to})', 200)}
 
 
 def _of_record(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:

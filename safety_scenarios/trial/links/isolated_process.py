@@ -24,7 +24,7 @@ from typing import Any
 
 from safety_scenarios.controllers.adapters import make_controller, parameter_model
 from safety_scenarios.controllers.host import Hanging
-from safety_scenarios.errors import ControllerError, described, InputError
+from safety_scenarios.errors import ControllerError, described, InputError, place_of
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.servers import ModelServer
@@ -101,6 +101,8 @@ class ControllerServer:
     def _failed(request: Request, error: BaseException, how: Mapping[str, Any]) -> bytes:
         try:
             text, trace = described(error), ''.join(traceback.format_exception(error))
+            if request.kind in _THINKS:
+                text += place_of(error)
         except Exception as worse:  # an exception that cannot be written
             text = trace = f'{type(error).__name__}, and its text cannot be had: {worse!r}'
         return reply(request.number, {'error': text[:100_000], 'trace': trace[:1_000_000], **how})

@@ -20,7 +20,14 @@ from typing import Any, NamedTuple
 
 from safety_scenarios.controllers.host import LONGEST_NS
 from safety_scenarios.scenario.conversation import Utterance
-from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation, Reading
+from safety_scenarios.scenario.message import (
+    Command,
+    CommandStamps,
+    Message,
+    not_decided,
+    Observation,
+    Reading,
+)
 from safety_scenarios.scenario.noun import frozen, Key, Shape, shape_of
 from safety_scenarios.scenario.world import MountedFrame
 
@@ -283,8 +290,7 @@ class DecisionWriter:
         elif isinstance(decided, Message):
             written = message_written(decided)
         else:
-            raise TypeError(f'decide: got {decided!r:.100}, expected a Command, a Message of its '
-                            f'interface, or None')
+            raise TypeError(not_decided(decided, 'its interface'))
         self._last = decided
         return written
 

@@ -34,6 +34,7 @@ MIX_UPS = {
     RUN + '--lockstep': 'It is a setting: use --set clock.lockstep=VALUE',
     RUN + '--delay-ms 400': 'use --set controller.delay_ms=VALUE',
     RUN + '--set delay_ms=400': 'expected --set controller.delay_ms=400',
+    RUN + '--set action_horizon=8': 'expected --set controller.action_horizon=8',
     RUN + '--controller late --set controller.dealy_ms=4': "Did you mean 'delay_ms'?",
     RUN + '--controller late --set controller.delay_ms=4 --set controller.delay_ms=5':
         'controller.delay_ms',

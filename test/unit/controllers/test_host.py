@@ -286,6 +286,22 @@ def test_a_decision_that_is_no_command_is_named():
     host = ControllerHost(make_controller(lambda observation: 0.5, CONTEXT))
     with pytest.raises(ControllerError, match='decide: got 0.5, expected a Command'):
         host.tick(0, 0)
+    host = ControllerHost(make_controller(lambda observation: 'I stop', CONTEXT))
+    with pytest.raises(ControllerError, match='A class answers in words by its method answer'):
+        host.tick(0, 0)
+
+
+def test_a_mistake_is_named_with_the_line_that_made_it():
+    host = ControllerHost(begun(Raises, ControllerSettings(controller='r')))
+    with pytest.raises(ControllerError, match=r' \(test_host\.py:[0-9]+\)$'):
+        host.tick(0, 0)
+
+
+@pytest.mark.parametrize('wanted', ['/scan', 'scan', 'laserScan', ''])
+def test_a_topic_is_no_message_type(wanted):
+    host = ControllerHost(make_controller(lambda seen: seen.latest(wanted), CONTEXT))
+    with pytest.raises(ControllerError, match='expected the name of a message type, such as Las'):
+        host.tick(0, 0)
 
 
 def half_speed(observation: Observation) -> Command:

@@ -143,6 +143,13 @@ def test_a_type_that_the_driver_of_the_distribution_rejects_is_refused(kind, tmp
         assert load_profile(str(path)).driver['distro'] == 'humble'
 
 
+def test_a_rotation_is_no_quaternion(tmp_path):
+    path = tmp_path / 'mine.yaml'
+    path.write_text(BASE + 'frames: {laser: {rotation: [0, 0, 1, 0]}}\n', encoding='utf-8')
+    with pytest.raises(InputError, match='got 4 entries, expected at most 3. Shorten it: Roll'):
+        load_profile(str(path))
+
+
 LASER = BASE.replace('LaserScan,', 'LaserScan, frame: laser,')
 CHAINS = {
     'no place at all': ('', '3:68: topics.scan.frame', 'Add "frames: {laser: {translation: '),

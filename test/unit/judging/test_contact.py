@@ -137,8 +137,8 @@ def test_a_trial_without_a_contact_tells_how_near_it_was():
     found = judged(robot, {'scan': person(robot, lambda t_s: 1.5),
                            'wall:left': lambda t_s: {'gap': 0.05, 'touching': 0.0, 'body': 0.0}})
     assert found.margin == pytest.approx(1.5 - 0.24 - 0.32 - CLOSE, abs=1e-3)
-    assert found.reason == ('nothing touched the robot: scan came no nearer than 0.39 m, '
-                            'according to the simulator')
+    assert found.reason == ('nothing touched the robot: the nearest body (scan) came no nearer '
+                            'than 0.39 m, according to the simulator')
 
 
 def test_who_drives_away_from_a_long_wall_is_not_at_fault():

@@ -114,8 +114,9 @@ def test_a_mistake_in_a_turn_is_told_and_the_next_turn_is_taken():
             return 'Hello'
     played = Played(trial_of(block(script=(line(100, 'Hello'), line(200, 'Hello?')))), Clumsy)
     assert [time for time, agent, _ in played.said if agent == 'a2'] == [200]
-    assert played.faults == [
-        'a2 could not take its turn: the controller rule_based failed: RuntimeError: no idea']
+    fault, = played.faults
+    assert fault.startswith('a2 could not take its turn: the controller rule_based failed: '
+                            'RuntimeError: no idea (test_conversing.py:')
 
 
 def test_the_run_lasts_as_planned_and_begins_at_a_drawn_time():

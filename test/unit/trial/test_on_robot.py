@@ -432,7 +432,8 @@ def test_a_hazard_that_the_scanner_does_not_see_is_refused(profiles):
     text = TB4.replace('frame: laser', NARROW % (0.0, 2.3562, 0.0058))
     (profiles / 'tb4.yaml').write_text(text, encoding='utf-8')
     with pytest.raises(InputError, match='SCN-R-104: trial 1: got the hazard obstacle on scan, '
-                                         'where the scanner of the robot does not see it'):
+                                         'where the scanner of the robot does not see it.*'
+                                         'Correct its angles or its frame in the profile'):
         run(profiles / 'tb4.yaml', 'SCN-R-104')
 
 

@@ -231,7 +231,7 @@ def test_who_leaves_slowly_and_comes_back_has_not_stood():
             robot=BASE, signals=SPEED, feedback=('odom',)), all_clear_ms=clear_ms,
         end_ms=clear_ms + 500))
     [stands] = [finding for finding in result.findings if finding.check == STANDS]
-    assert stands.verdict is Verdict.FAIL and 'it came 0.14' in stands.reason
+    assert stands.verdict is Verdict.FAIL and 'it moved 0.14' in stands.reason
 
 
 @for_each(('least', 'verdict'), [(0.0, Verdict.PASS), (0.2, Verdict.FAIL),

@@ -351,7 +351,7 @@ def test_the_record_is_the_same_to_the_byte_as_in_the_process_of_the_harness(own
 
 
 @pytest.mark.parametrize(('name', 'told'), [
-    ('Fails', "failed: KeyError: 'left_arm'"),
+    ('Fails', "failed: KeyError: 'left_arm' (own_"),
     ('Splits', r'failed: RuntimeError: half \ud83e of a pair'),
     ('Exits', 'it asked to exit with 0'),
     ('Ends', 'its process ended with exit status 3'),
