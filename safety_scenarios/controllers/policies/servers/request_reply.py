@@ -103,7 +103,7 @@ class ActModel(ServerModel):
         body = response.read(MAX_ANSWER + 1)
         if len(body) > MAX_ANSWER:
             raise too_large()
-        if response.length:  # the server had announced more
+        if response.length or (response.will_close and not body):  # more was to come
             raise EOFError
         return body
 

@@ -282,6 +282,19 @@ def test_a_connection_that_the_server_closed_while_idle_is_opened_again():
         model.close()
 
 
+@for_each('sent', [b'HTTP/1.1 200 OK\r\nserver: x\r\ncontent-le', b'HTTP/1.1 200 OK\r\n\r\n',
+                   b'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n[0.5'])
+def test_an_answer_over_http_that_ends_early_is_dropped_wherever_it_ends(sent):
+    def ends(connection: Any) -> None:
+        read_request(connection)
+        connection.sendall(sent)
+    with listening(ends) as port:
+        model = ActModel(f'http://127.0.0.1:{port}', SHORT)
+        model.interrupt()  # no cold start
+        assert failure(model).name == 'dropped'
+        model.close()
+
+
 def test_a_chunk_of_a_negative_size_is_malformed():
     def negative(connection: Any) -> None:
         read_request(connection)
