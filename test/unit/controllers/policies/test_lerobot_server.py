@@ -353,6 +353,19 @@ def test_another_episode_begins_without_what_was_sent_before(tmp_path):
         assert any(one is not None for _, one in driven(plugin, 0.2))
 
 
+@for_each(('more', 'said'), [
+    ({}, 'in its log'),
+    ({'observation.environment_state': numpy.zeros(1)},
+     'images.NAME and task alone, not observation.environment_state')], ids=str)
+def test_inputs_that_the_server_does_not_pass_on_are_named_where_no_actions_come(more, said):
+    with lerobot(LeRobotServer(lambda _: b'')) as address:
+        model = LeRobotModel(address, OPTIONS)
+        model.open()
+        with pytest.raises(InferenceError, match=f'{said}$'):
+            model.infer({**INPUTS, **more})
+        model.close()
+
+
 def test_the_server_is_asked_for_the_next_chunk_at_once_and_not_with_the_next_tick(tmp_path):
     server = LeRobotServer(stops_for_a_person, waits_s=5.0)
     with lerobot(server) as address, begun(address, tmp_path) as plugin:
