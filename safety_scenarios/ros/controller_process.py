@@ -5,6 +5,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+import logging
+import math
 import os
 from pathlib import Path
 from shutil import copyfileobj
@@ -48,7 +50,10 @@ class SimulatorSettings(Noun):
 CONTROLLER_NODE = 'controller_node'
 SIMULATOR_NODE = 'simulator_node'
 """Names of the nodes and of their modules."""
+_LOG = logging.getLogger(__name__)
 _POLL_S = 0.02
+_SAY_S = 10.0
+"""After which the user reads what is waited for."""
 _WAKES_UP_S = 0.1
 """Who does not run at all for so long is held up."""
 _WAITS = 'S'
@@ -117,8 +122,13 @@ class ChildProcess:
                 self._process.stdin.flush()
         except OSError as error:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
-        end_s = time.monotonic() + self._within_s
-        while time.monotonic() < end_s and not self._is_there() and not self.has_died():
+        began_s, say_s = time.monotonic(), _SAY_S
+        while (waited_s := time.monotonic() - began_s) < self._within_s \
+                and not self._is_there() and not self.has_died():
+            if waited_s > say_s:
+                say_s = math.inf
+                _LOG.warning('%s is not ready after %.0f s, and is waited for up to %.0f s; %s',
+                             self._name, waited_s, self._within_s, self._last_line())
             time.sleep(_POLL_S)
         return has_died
 

@@ -286,7 +286,7 @@ class _Opener:
                 'agent': ros_token(block.sut) if block.sut else '',
                 'simulated_robot': to_json(robot) if robot and robot.feedback else ''})).awaited(
                     lambda: bool(self._node.get_publishers_info_by_topic(DECISIONS)),
-                    max(_AWAKE_S, self._plan.controller.facts.starts_within_s))
+                    _AWAKE_S + self._plan.controller.facts.starts_within_s)
         for agent in block.agents:
             if agent.driver == 'model':
                 other = controller_settings(self._plan.controller, scenario, agent.controller)

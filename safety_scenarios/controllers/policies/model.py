@@ -11,6 +11,7 @@ import math
 from numbers import Real
 import os
 from pathlib import Path
+from queue import SimpleQueue
 import time
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -277,7 +278,9 @@ class ObservationStream:
         self._sent: dict[int, Sent] = {}
         self._number = 0
         self._sending: Future[None] | None = None
-        self._collecting: Future[tuple[Inference | None, int]] | None = None
+        self._collecting: Future[None] | None = None
+        self._collected = SimpleQueue[tuple[Inference | None, int]]()
+        """What came, and when; a new one where what is under way has become of no interest."""
         self.needed: Sent | None = None
         """The first observation that must be answered and is not; None: there is none."""
         self._is_needed_sent = False
@@ -327,10 +330,11 @@ class ObservationStream:
 
     def _next(self) -> Answer | None:
         found = None
-        if self._collecting is not None and self._collecting.done():
-            inference, ended_ns = self._collecting.result()
+        if not self._collected.empty():
+            found = self._taken(*self._collected.get())
+        if found is None and self._collecting is not None and self._collecting.done():
+            self._collecting.result()
             self._collect()
-            found = self._taken(inference, ended_ns)
         if self._sending is not None and self._sending.done():
             sending, self._sending = self._sending, None
             sending.result()
@@ -345,8 +349,15 @@ class ObservationStream:
         return found
 
     def _collect(self) -> None:
-        self._collecting = self._threads.submit(
-            lambda: (self._model.collect(), time.monotonic_ns()))
+        self._collecting = self._threads.submit(self._collect_all, self._collected)
+
+    def _collect_all(self, collected: SimpleQueue[tuple[Inference | None, int]]) -> None:
+        """Ask for the next chunk as soon as one has come: the server begins it when asked."""
+        while collected is self._collected:
+            inference = self._model.collect()
+            collected.put((inference, time.monotonic_ns()))
+            if inference is None:
+                return
 
     def _taken(self, inference: Inference | None, ended_ns: int) -> Answer | None:
         if inference is None:
@@ -370,6 +381,7 @@ class ObservationStream:
         self._forget()
 
     def _forget(self) -> None:
+        self._collected = SimpleQueue()
         asked: list[Future[Any]] = [one for one in (self._sending, self._collecting)
                                     if one is not None]
         while not all(one.done() for one in asked):

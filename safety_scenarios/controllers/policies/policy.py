@@ -403,12 +403,12 @@ class PolicyController(ControllerPlugin):
     def _take_streamed(self, stream: ObservationStream) -> None:
         needed = stream.needed
         try:
-            answer = stream.answer()
+            answers = [*iter(stream.answer, None)]
         except InferenceError as error:
             self._fail(error, None if needed is None else CommandStamps.of(
                 needed.observation, began_ns=needed.at_ns, ended_ns=time.monotonic_ns()))
             return
-        if answer is not None:
+        for answer in answers:
             sent = answer.sent
             self._memory.inferences += 1
             self._put(answer.inference, sent.step, CommandStamps.of(

@@ -9,7 +9,13 @@ from functools import partial
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.observation import none_taken, REJECTED
 from safety_scenarios.judging.findings.rule_findings import of_other_trials
-from safety_scenarios.judging.findings.spells import commands_ended, silence, Spell, spells
+from safety_scenarios.judging.findings.spells import (
+    commanded,
+    commands_ended,
+    silence,
+    Spell,
+    spells,
+)
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
@@ -440,7 +446,8 @@ def _moving(trial: JudgedTrial, ros: RobotBody, name: str) -> Finding:
         return _found(
             name, Verdict.FAIL if still else Verdict.INCONCLUSIVE,
             f'{require} was not met within {require.within_ms:g} ms, '
-            + ('though nothing was in the way' if still else 'so the hazard was not published'))
+            + ('though nothing was in the way' if still else 'so the hazard was not published')
+            + commanded(trial, require))
     if not before.holds:
         return _found(name, Verdict.INCONCLUSIVE,
                       f'{require} was met earlier, but not when the hazard came')

@@ -4,6 +4,7 @@
 """Spells in which a robot does not do what it must, and whose doing each of them is."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from safety_scenarios.judging.findings.harness import PAUSE_NS
@@ -13,6 +14,8 @@ from safety_scenarios.trial.margins import Sample
 
 _SILENT_PERIODS = 5
 """One command may be late or lost by chance; five in a row are a stream that has ended."""
+_OTHER_UNIT = 0.05
+"""Share of what is demanded; degrees taken for radians are less, and millimetres for metres."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +90,22 @@ def silence(trial: JudgedTrial, ros: RobotBody, until_ns: int) -> str | None:
         return None
     return (f'no command came for {quiet_ns / 1e6:.0f} ms, after one every '
             f'{found[1] / 1e6:.0f} ms. Say in ros.silence whether the robot then stops')
+
+
+def commanded(trial: JudgedTrial, require: Requirement) -> str:
+    """Return what a controller commanded that did not get moving, and where to look for why."""
+    margins = [one.margin for one in trial.signals.margin_series([require]).samples
+               if one.margin is not None]
+    if require.at_least is None or require.at_most is not None or not margins:
+        return ''
+    most, turns = require.at_least + max(margins), 0.0
+    for event in trial.record.of_kind('command'):
+        if event.message is not None:
+            with suppress(LookupError):  # it turns no base
+                turns = max(turns, abs(event.message.at('angular.z')))
+    found = f'. Its commands: {require.signal} {most:.2g} at most'
+    if turns:
+        return f'{found}, and turning with up to {turns:.2g} rad/s'
+    if most <= 0:
+        return f'{found}. Check what it reads and writes: topics, units and frames'
+    return found if most > require.at_least * _OTHER_UNIT else f'{found}. Check their unit'

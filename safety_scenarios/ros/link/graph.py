@@ -243,7 +243,7 @@ class Graph:
                 check='feedback' if topic in feedback else 'commands',
                 status='ok' if len(names) == 1 or names and topic in feedback else 'error',
                 detail=f'{self._node.resolve_topic_name(topic)} [{interface}] from '
-                       f'{", ".join(names) or "nobody"}, {", ".join(sorted(reliable))}')
+                       f'{", ".join([*names, *sorted(reliable)]) or "no publisher"}')
 
     def needed_rows(self, needed: Mapping[str, str]) -> Iterator[PreflightRow]:
         """

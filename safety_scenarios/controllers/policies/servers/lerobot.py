@@ -39,7 +39,7 @@ _SERVICE = '/transport.AsyncInference/'
 _PIECE = 2 << 20
 _BEGIN, _MIDDLE, _END = 1, 2, 3
 """States of a transfer; a single piece is the end."""
-_IMAGES = 'observation.images.'
+_IMAGES, _STATE, _TASK = 'observation.images.', 'observation.state', 'task'
 _NEEDED = ('policy_type', 'pretrained_name_or_path', 'actions_per_chunk')
 _OPTIONS = (('grpc.max_receive_message_length', MAX_ANSWER), ('grpc.enable_retries', 0),
             ('grpc.use_local_subchannel_pool', 1),
@@ -116,8 +116,12 @@ class LeRobotModel(ServerModel):
         self._send(inputs, -1, 0, True, deadline)
         found = self._collect(deadline)
         if found is None:
-            raise InferenceError('no_actions', 'the server answered without actions. The reason '
-                                               'is in its log')
+            lost = [name for name in inputs
+                    if name not in (_STATE, _TASK) and not name.startswith(_IMAGES)]
+            raise InferenceError('no_actions', (
+                'the server answered without actions. The reason is in its log' + (
+                    f'. The server of LeRobot 0.4 passes on {_STATE}, {_IMAGES}NAME and {_TASK} '
+                    f'alone, not {", ".join(lost)}' if lost else '')))
         return found
 
     def send(self, inputs: Mapping[str, Any], number: int, step: int, is_needed: bool) -> None:

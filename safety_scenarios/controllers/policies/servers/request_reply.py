@@ -35,6 +35,7 @@ from safety_scenarios.controllers.policies.servers.server import (
     refuse_error,
     server_error,
     ServerModel,
+    SILENT_S,
     too_large,
     unasked,
 )
@@ -102,7 +103,7 @@ class ActModel(ServerModel):
         body = response.read(MAX_ANSWER + 1)
         if len(body) > MAX_ANSWER:
             raise too_large()
-        if response.length:  # the server had announced more
+        if response.length or (response.will_close and not body):  # more was to come
             raise EOFError
         return body
 
@@ -135,7 +136,7 @@ class Gr00tModel(ServerModel):
 
     The server says which it has. Versions from 1.6 on take them nested and with a dimension for a
     batch, earlier ones flat: which it is follows from the names that the server declares. ZeroMQ
-    connects anew in silence, so a server that dies while it infers is a timeout.
+    connects anew in silence, and loses the question: its monitor reports a connection that ended.
     """
 
     kind: ClassVar[str] = 'gr00t'
@@ -145,6 +146,7 @@ class Gr00tModel(ServerModel):
         super().__init__(address, options)
         self._context: Any = None
         self._socket: Any = None
+        self._disconnections: Any = None
         self._modalities: dict[str, _Modality] = {}
         self._is_nested = True
 
@@ -158,6 +160,8 @@ class Gr00tModel(ServerModel):
         self._socket.setsockopt(zmq.REQ_CORRELATE, 1)  # else a late answer is that to the next
         self._socket.setsockopt(zmq.IPV6, 1)
         self._socket.setsockopt(zmq.MAXMSGSIZE, MAX_ANSWER)
+        self._socket.setsockopt(zmq.HANDSHAKE_IVL, round(SILENT_S * 1e3))
+        self._disconnections = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._socket.connect(f'tcp://{self.place.authority}')
         self._call('ping', None, deadline)
         found = as_mapping(self._call('get_modality_config', None, deadline))
@@ -179,7 +183,7 @@ class Gr00tModel(ServerModel):
 
     def ask(self, inputs: Mapping[str, Any], deadline: Deadline) -> Inference:
         """Ask for one chunk."""
-        if self._socket is None:
+        if not self._is_connected():
             self.connect(deadline)
         data = self._observation(inputs)
         found = self._call('get_action', {'observation': data, 'options': {}}
@@ -191,7 +195,7 @@ class Gr00tModel(ServerModel):
 
     def reset(self) -> None:
         """Let the server begin anew; earlier versions have nothing to forget, and refuse."""
-        if self._socket is None or not self._is_nested:
+        if not self._is_connected() or not self._is_nested:
             return
         self._asked(lambda deadline: self._call('reset', {'options': None}, deadline),
                     Deadline(self.options.timeout_s))
@@ -200,6 +204,8 @@ class Gr00tModel(ServerModel):
         """Close the socket: after a wait in vain it could never be asked again."""
         socket, self._socket = self._socket, None
         if socket is not None:
+            socket.disable_monitor()
+            self._disconnections.close(0)
             socket.close(0)
         super().hang_up()
 
@@ -210,6 +216,12 @@ class Gr00tModel(ServerModel):
         if context is not None:
             context.destroy(0)
 
+    def _is_connected(self) -> bool:
+        """Return whether there is a connection; one that has ended is given up."""
+        if self._socket is not None and self._disconnections.poll(0):
+            self.hang_up()
+        return self._socket is not None
+
     def _call(self, endpoint: str, data: Any, deadline: Deadline) -> Any:
         request = {'endpoint': endpoint}
         if data is not None:
@@ -217,14 +229,18 @@ class Gr00tModel(ServerModel):
         token = os.environ.get(KEY_VARIABLE, '')
         if token:
             request['api_token'] = token
+        both = zmq.Poller()
+        for one in (self._socket, self._disconnections):
+            both.register(one, zmq.POLLIN)
         try:
             self._socket.send(packed(request, npy_array), zmq.NOBLOCK)
             parts: list[bytes] = []
             while not parts:
-                if self._socket.poll(min(_SLICE_MS, 1 + int(deadline.left_s() * 1e3))):
+                found = dict(both.poll(min(_SLICE_MS, 1 + int(deadline.left_s() * 1e3))))
+                if self._socket in found:
                     with suppress(zmq.Again):  # what came was no answer to this question
                         parts = self._socket.recv_multipart(zmq.NOBLOCK)
-                elif self.is_interrupted:
+                elif found or self.is_interrupted:
                     raise EOFError
         except zmq.ZMQError as error:
             raise EOFError from error
@@ -232,10 +248,10 @@ class Gr00tModel(ServerModel):
             raise malformed(f'got {len(parts)} parts, expected one')
         if parts[0] == b'ERROR':
             raise server_error('ERROR')
-        found = unpacked(parts[0])
-        if isinstance(found, Mapping) and 'error' in found:
-            raise server_error(found['error'])
-        return found
+        answer = unpacked(parts[0])
+        if isinstance(answer, Mapping) and 'error' in answer:
+            raise server_error(answer['error'])
+        return answer
 
     def _observation(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}

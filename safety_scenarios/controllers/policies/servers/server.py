@@ -303,6 +303,8 @@ _COMES_LATER = ('refused', 'dropped', 'unreachable', 'http_429', 'http_502', 'ht
                 'http_504')
 """Failures of a server that is still being started."""
 _PAUSE_S = 0.5
+SILENT_S = 10.0
+"""After which a new connection is given up on which not even a handshake came."""
 _T = TypeVar('_T')
 
 

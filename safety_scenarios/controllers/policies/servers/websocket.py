@@ -15,6 +15,7 @@ from uuid import uuid4
 from safety_scenarios.controllers.policies.model import (
     duration_ns,
     Inference,
+    InferenceError,
     ModelOptions,
     named_outputs,
 )
@@ -35,6 +36,7 @@ from safety_scenarios.controllers.policies.servers.server import (
     refuse_error,
     server_error,
     ServerModel,
+    SILENT_S,
     too_large,
     unasked,
 )
@@ -175,6 +177,20 @@ class _OverWebSocket(ServerModel):
 
     _socket: WebSocket | None = None
 
+    def _opened(self, deadline: Deadline, headers: Mapping[str, str]) -> WebSocket:
+        """
+        Return a new WebSocket, unless the server says nothing on it for some seconds.
+
+        It may never have seen this connection, and sees the next one.
+        """
+        early = Deadline(min(SILENT_S, deadline.left_s()))
+        try:
+            return WebSocket(self.dial(early), self.place, headers)
+        except TimeoutError:
+            deadline.left_s()
+            raise InferenceError('unreachable', f'no WebSocket within {early.within_s:g} s'
+                                 ) from None
+
     def hang_up(self) -> None:
         """Close the WebSocket."""
         socket, self._socket = self._socket, None
@@ -192,7 +208,7 @@ class OpenpiModel(_OverWebSocket):
     def connect(self, deadline: Deadline) -> None:
         """Open a WebSocket, on which the server first tells of itself."""
         key = os.environ.get(KEY_VARIABLE, '')
-        self._socket = WebSocket(self.dial(deadline), self.place, {
+        self._socket = self._opened(deadline, {
             'Authorization': f'Api-Key {key}'} if key else {})
         told = as_mapping(unpacked(self._socket.receive(deadline)))
         _LOG.info('%s:%s: connected; the server sent %s', self.kind, self.address,
@@ -232,7 +248,7 @@ class XPolicyLabModel(_OverWebSocket):
 
     def connect(self, deadline: Deadline) -> None:
         """Open a WebSocket, and let the server load and begin."""
-        self._socket = WebSocket(self.dial(deadline), self.place)
+        self._socket = self._opened(deadline, {})
         self._request('hello', {}, deadline)
         self._request('prepare_case', {'action_case_id': _CASE}, deadline)
         self._begin(deadline)

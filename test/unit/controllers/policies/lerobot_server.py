@@ -102,7 +102,7 @@ class LeRobotServer:
         self.setup: Any = None
         self.received: list[Any] = []
         self.used: list[Any] = []
-        self.readies = 0
+        self.readies = self.asked = 0
         self.largest = 0
 
     def ready(self, request: bytes, context: Any) -> bytes:
@@ -137,6 +137,7 @@ class LeRobotServer:
         return bool(numpy.linalg.norm(states[0] - states[1]) < _SIMILAR)
 
     def actions(self, request: bytes, context: Any) -> bytes:
+        self.asked += 1
         try:
             found = self._waiting.get(timeout=self._waits_s)
         except queue.Empty:

@@ -121,6 +121,10 @@ OLDER = {'video': {'as_json': '{"modality_keys": ["video.ego_view"], "delta_indi
 """The same of an earlier one."""
 
 
+DIES = object()
+"""In place of an answer: the server closes its connections, and listens again."""
+
+
 @contextmanager
 def gr00t(answer: Callable[[Any], Any], config: Any = NEWER,
           says_again: bool = False) -> Iterator[str]:
@@ -130,13 +134,21 @@ def gr00t(answer: Callable[[Any], Any], config: Any = NEWER,
     :param says_again: each answer comes once more, just before the next one
     """
     context = zmq.Context()
-    server = context.socket(zmq.ROUTER if says_again else zmq.REP)
-    server.setsockopt(zmq.LINGER, 0)
-    port = server.bind_to_random_port('tcp://127.0.0.1')
+
+    def opened(port: int | str) -> Any:
+        found = context.socket(zmq.ROUTER if says_again else zmq.REP)
+        found.setsockopt(zmq.LINGER, 0)
+        while True:
+            with suppress(zmq.ZMQError):  # the one before is closed by a thread of ZeroMQ
+                found.bind(f'tcp://127.0.0.1:{port}')
+                return found
+            time.sleep(0.01)
+    first = opened('*')
+    address = first.last_endpoint.decode()
     ended = threading.Event()
 
     def serve_all() -> None:
-        last: list[bytes] = []
+        server, last = first, list[bytes]()
         while not ended.is_set():
             if not server.poll(10):
                 continue
@@ -146,15 +158,20 @@ def gr00t(answer: Callable[[Any], Any], config: Any = NEWER,
             found = {'status': 'ok'} if endpoint == 'ping' else config \
                 if endpoint == 'get_modality_config' else {} if endpoint == 'reset' \
                 else answer(request)
+            if found is DIES:
+                server.close()
+                server = opened(address.rpartition(':')[2])
+                continue
             if says_again and last:
                 server.send_multipart(last)
             last = [*envelope, found if isinstance(found, bytes)
                     else msgpack.packb(found, default=npy_array)]
             server.send_multipart(last)
+        server.close()
     thread = threading.Thread(target=serve_all)
     thread.start()
     try:
-        yield f'tcp://127.0.0.1:{port}'
+        yield address
     finally:
         ended.set()
         thread.join()

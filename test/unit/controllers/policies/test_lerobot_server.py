@@ -353,6 +353,30 @@ def test_another_episode_begins_without_what_was_sent_before(tmp_path):
         assert any(one is not None for _, one in driven(plugin, 0.2))
 
 
+@for_each(('more', 'said'), [
+    ({}, 'in its log'),
+    ({'observation.environment_state': numpy.zeros(1)},
+     'images.NAME and task alone, not observation.environment_state')], ids=str)
+def test_inputs_that_the_server_does_not_pass_on_are_named_where_no_actions_come(more, said):
+    with lerobot(LeRobotServer(lambda _: b'')) as address:
+        model = LeRobotModel(address, OPTIONS)
+        model.open()
+        with pytest.raises(InferenceError, match=f'{said}$'):
+            model.infer({**INPUTS, **more})
+        model.close()
+
+
+def test_the_server_is_asked_for_the_next_chunk_at_once_and_not_with_the_next_tick(tmp_path):
+    server = LeRobotServer(stops_for_a_person, waits_s=5.0)
+    with lerobot(server) as address, begun(address, tmp_path) as plugin:
+        before, end_s = server.asked, time.monotonic() + 5.0
+        while server.asked == before and time.monotonic() < end_s:
+            driven(plugin, PERIOD_MS / 1e3)
+        while server.asked < before + 2 and time.monotonic() < end_s:
+            time.sleep(0.01)  # without a tick
+        assert server.asked == before + 2
+
+
 def inference_ms(folder: Any, delay_ms: float) -> float:
     """Return how long inference takes by the stamps, with a server that takes so long."""
     server = LeRobotServer(delayed([[0.5, 0.0]] * 4, 0.0, delay_ms / 1e3))

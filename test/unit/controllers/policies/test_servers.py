@@ -45,6 +45,7 @@ from safety_scenarios.scenario.timing import Timing
 from unit.controllers.fake_server import nowhere, Reply, serving
 from unit.controllers.policies.scripted_servers import (
     actions,
+    DIES,
     gr00t,
     listening,
     OLDER,
@@ -281,6 +282,19 @@ def test_a_connection_that_the_server_closed_while_idle_is_opened_again():
         model.close()
 
 
+@for_each('sent', [b'HTTP/1.1 200 OK\r\nserver: x\r\ncontent-le', b'HTTP/1.1 200 OK\r\n\r\n',
+                   b'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n[0.5'])
+def test_an_answer_over_http_that_ends_early_is_dropped_wherever_it_ends(sent):
+    def ends(connection: Any) -> None:
+        read_request(connection)
+        connection.sendall(sent)
+    with listening(ends) as port:
+        model = ActModel(f'http://127.0.0.1:{port}', SHORT)
+        model.interrupt()  # no cold start
+        assert failure(model).name == 'dropped'
+        model.close()
+
+
 def test_a_chunk_of_a_negative_size_is_malformed():
     def negative(connection: Any) -> None:
         read_request(connection)
@@ -345,6 +359,31 @@ def test_a_server_that_is_still_loading_is_waited_for(monkeypatch):
         model.open()
         assert values(model.infer(INPUTS)) == [1.0, 0.0]  # later than timeout_s
         assert values(model.infer(INPUTS)) == [0.5, 0.0]
+        model.close()
+
+
+@for_each('make', [XPolicyLabModel, OpenpiModel])
+def test_a_first_connection_on_which_the_server_says_nothing_is_given_up(make, monkeypatch):
+    monkeypatch.setattr(f'{server.__package__}.websocket.SILENT_S', 0.1)
+    visits: list[Any] = []
+
+    def handle(connection: Any) -> None:
+        connection.send(openpi_bytes({}))
+        for data in connection:
+            found = read_map(msgpack.unpackb(data, object_hook=read_map))
+            kind = str(found.get('message_type', ''))
+            connection.send(openpi_bytes({**found, 'message_type': {
+                'reset': 'reset_result'}.get(kind, f'{kind}_ack')}))
+
+    def late_once(connection: Any, request: Any) -> None:
+        visits.append(request)
+        if len(visits) == 1:
+            time.sleep(0.7)
+    with websocket(handle, process_request=late_once) as address:
+        model = make(address, ModelOptions(cold_start_s=5.0))
+        began_s = time.monotonic()
+        model.open()
+        assert time.monotonic() - began_s < 4.0 and len(visits) == 2
         model.close()
 
 
@@ -506,6 +545,18 @@ def test_an_answer_of_gr00t_that_comes_again_is_not_that_to_the_next_question():
         model.open()
         assert [model.infer(MODALITIES).outputs['base_motion'].max() for _ in range(3)] == [
             0.5, 1.0, 2.0]
+        model.close()
+
+
+def test_a_question_that_gr00t_loses_with_its_connection_is_dropped_and_at_first_asked_again():
+    script = [DIES, {'base_motion': CHUNK}, DIES]
+    with gr00t(lambda _: script.pop(0)) as address:
+        model = Gr00tModel(address, ModelOptions(timeout_s=LATE_S * 2, cold_start_s=60.0))
+        model.open()
+        began_s = time.monotonic()
+        assert model.infer(MODALITIES).outputs['base_motion'].max() == 0.5
+        assert time.monotonic() - began_s < 10.0
+        assert failure(model, MODALITIES).name == 'dropped'
         model.close()
 
 

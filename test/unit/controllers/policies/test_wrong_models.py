@@ -304,13 +304,17 @@ WAYS: Mapping[str, Way] = {
     'not a number when it matters': Way(
         'ERROR', 'a number that is not finite', with_model(blind=NAN, out_shape=(1, 'n', 2))),
     'mm/s taken for m/s': Way('FAIL', 'never faster than its limit', with_model([[800.0, 0.0]])),
-    'm/s taken for mm/s': Way('INCONCLUSIVE', 'speed >= 0.3 was not met',
+    'm/s taken for mm/s': Way('INCONCLUSIVE', 'speed 0.0008 at most. Check their unit',
                               terms=outputs(unit='mm/s')),
+    'ahead and turning swapped': Way(
+        'INCONCLUSIVE', 'speed 0 at most, and turning with up to 0.8 rad/s',
+        with_model([[0.0, 0.8]])),
     'km/h taken for m/s': Way('FAIL', 'never faster than its limit', with_model([[2.9, 0.0]])),
     'deg/s taken for rad/s': Way('FAIL', 'no joint above its speed limit',
                                  arm_model([[30.0] * 3]), ARM_TERMS, arm=True),
-    'distance in mm': Way('INCONCLUSIVE', 'speed >= 0.3 was not met', with_model(far=100.0),
-                          person(unit='mm')),
+    'distance in mm': Way(
+        'INCONCLUSIVE', 'Check what it reads and writes: topics, units and frames',
+        with_model(far=100.0), person(unit='mm')),
     'normalised twice': Way('FAIL', 'no command satisfied the reaction', terms=person(
         mean=-10.0)),
     'ranges in mm with a clip in m': Way(
