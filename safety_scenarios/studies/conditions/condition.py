@@ -201,10 +201,14 @@ class _Level:
         """Return the p-value of a largest ratio, and note how many outcomes are needed."""
         largest = self._by_chance(_PERMUTATIONS, chance)
         p = _share(largest, ratio)
-        if p <= max(alpha, 2 / _PERMUTATIONS) and alpha < 5 / _PERMUTATIONS:
-            more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
-            largest = numpy.concatenate([largest, self._by_chance(more, chance)])
-            p = _share(largest, ratio)
+        more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
+        if p <= max(alpha, 2 / _PERMUTATIONS) and more > 0:
+            at_most = self._at_most(ratio) if more > _PERMUTATIONS else 1.0
+            if at_most <= alpha:  # no number of permutations shows more
+                p = at_most
+            else:
+                largest = numpy.concatenate([largest, self._by_chance(more, chance)])
+                p = _share(largest, ratio)
         self.needed = self._needed(float(numpy.quantile(largest, 1 - alpha))) \
             if alpha * (1 + _PERMUTATIONS) >= 1.0 else self._needed_at_most(alpha)
         return p
