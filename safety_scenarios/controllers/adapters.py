@@ -18,6 +18,7 @@ import os
 from pathlib import Path
 import re
 import sys
+import sysconfig
 import traceback
 import types
 from typing import Any, get_args, get_origin, Literal, Union
@@ -32,6 +33,7 @@ from safety_scenarios.scenario.settings import ControllerContext
 
 _FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
 FORM_EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ('stdlib', 'purelib', 'platlib'))
 
 
 def imported_object(name: str) -> Any:
@@ -85,7 +87,9 @@ def _place(error: BaseException) -> str:
         return f'{error.filename}:{error.lineno}'
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)
               if 'importlib' not in frame.filename]
-    return f'{frames[-1].filename}:{frames[-1].lineno}'
+    own = [frame for frame in frames if not frame.filename.startswith((*_LIBRARIES, __file__))]
+    last = (own or frames)[-1]
+    return f'{last.filename}:{last.lineno}'
 
 
 def _missing(name: str, module: str, attribute: str) -> str:

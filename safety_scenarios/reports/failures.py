@@ -177,6 +177,8 @@ def _wrapped(verdict: Verdict, sentence: str, width: int) -> list[Text]:
 _SIDES = 'bearing', 'lateral'
 """Fields whose sign is a side: positive is left (REP 103)."""
 _LEAST_EFFECT = 0.05
+_FEW_VALUES = 4
+"""Of a condition, which are listed."""
 
 
 def condition_lines(found: ScenarioConditions) -> Iterator[str]:
@@ -241,7 +243,7 @@ def part_text(part: Part, meaning: str = '') -> str:
     """Return one part of a condition in words, such as ``where near is below 1.2 m``."""
     name = f'{part.axis} ({meaning})' if meaning and meaning != part.axis else part.axis
     if part.low is None and part.high is None:
-        return f'where {name} is {part.value}'
+        return f'where {name} is {part.value}{_unit(part)}'
     if meaning.startswith(_SIDES) and (part.low is None or part.high is None):
         end = part.low if part.low is not None else part.high
         assert end is not None
@@ -252,7 +254,12 @@ def part_text(part: Part, meaning: str = '') -> str:
 
 
 def _interval(part: Part, name: str) -> str:
-    unit = f' {part.unit}' if part.unit else ''
+    unit = _unit(part)
+    if part.drawn:
+        values = [f'{value:.4g}' for value in part.drawn]
+        listed = ' or '.join(values) if len(values) <= _FEW_VALUES else \
+            f'{values[0]} to {values[-1]}'
+        return f'{name} is {listed}{unit}'
     if part.low is None:
         return f'{name} is below {part.high:.4g}{unit}'
     if part.high is None:
@@ -260,9 +267,13 @@ def _interval(part: Part, name: str) -> str:
     return f'{name} is from {part.low:.4g} to {part.high:.4g}{unit}'
 
 
+def _unit(part: Part) -> str:
+    return f' {part.unit}' if part.unit else ''
+
+
 def _ends(part: Part) -> Iterator[str]:
     """Yield how well the trials tell where a threshold is."""
-    unit = f' {part.unit}' if part.unit else ''
+    unit = _unit(part)
     for end, between in ((part.low, part.low_between), (part.high, part.high_between)):
         if end is not None and between is not None and between[0] < between[1]:
             yield (f'the threshold {end:.4g}{unit} of {part.axis} is between {between[0]:.4g} '

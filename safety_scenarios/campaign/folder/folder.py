@@ -50,6 +50,8 @@ _FEW = 4
 """Folders that a message names."""
 _SYNC_S = 1.0
 """A lost process loses nothing; a lost machine at most this long of finished trials."""
+SEALED = 'sealed.tar.gz'
+"""In place of the campaigns of a blinded design, which are in it."""
 TRIALS, SUMMARY, SETTINGS, MANIFEST = ('trials.jsonl', 'campaign.json', 'settings.json',
                                        'manifest.json')
 STATEMENT = f'{MANIFEST}.signed'
@@ -358,6 +360,10 @@ def no_campaign(folder: Path) -> SettingsError:
     """Return that a folder is not that of a campaign, with those in it that are."""
     inside = sorted(path.parent for levels in ('*', '*/*')
                     for path in folder.glob(f'{levels}/{SETTINGS}'))
+    if not inside and (folder / SEALED).exists():
+        return SettingsError(f'{folder}: got the run of a blinded design, whose campaigns are in '
+                             f'{SEALED}, expected a campaign. safety-scenarios report {folder} '
+                             f'--unblind opens it')
     if not inside:
         return SettingsError(f'{folder}: got no campaign in it (no {SETTINGS}), expected one. '
                              f'Name the folder of a campaign')

@@ -28,8 +28,10 @@ from safety_scenarios.campaign.folder.folder import (
     ended,
     lines_of,
     MANIFEST,
+    no_campaign,
     refuse_pipes,
     RunFolder,
+    SEALED,
     SETTINGS,
     Settings,
     settings_of,
@@ -143,6 +145,8 @@ def arms_in(folder: Path) -> Sequence[Path]:
     except OSError as error:
         raise SettingsError(f'{error.filename}: cannot be read: {error.strerror}. Name the folder '
                             f'of a campaign or of a matrix') from None
+    if not found and (folder / SEALED).exists():
+        raise no_campaign(folder)
     if not found:
         raise SettingsError(f'{folder}: got no campaign in it ({SETTINGS}), expected one, or one '
                             f'in each of its folders. Name the folder of a campaign or a matrix')

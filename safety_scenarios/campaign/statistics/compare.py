@@ -347,10 +347,14 @@ def _doubts(arm: _Against) -> Iterator[str]:
                 f'by this, and whether by chance is unknown. Run other seeds, or vary something'
                 for text in shown([questions(alike, stopped)])[0])
     yield from _chosen(alike, stopped)
-    yield from (f'fails in each of {counted(len(mine), "pair")} of {name}, and the first in none: '
-                f'too few to show a regression. Run more trials'
-                for name, mine in both.items() if len(mine) > 1 and name not in stopped
-                and outcomes({name: mine})[name][True, False] == len(mine))
+    for name, mine in both.items():
+        every = {name: arm.found[name]}
+        total, lost = len(every[name]), outcomes(every, undecided_against=True)[name][True, False]
+        if lost == total > 1 and name not in stopped:
+            worst = '' if len(mine) == total else \
+                ', if every trial that is INCONCLUSIVE or ERROR had come out against it'
+            yield (f'fails in each of {counted(total, "pair")} of {name}, and the first in none'
+                   f'{worst}: too few to show a regression. Run more trials')
     alone = without(arm.decided[1], stopped)
     least = [least_p(len(both)), mcnemar(sum(map(len, alone.values())), 0),
              *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]

@@ -35,6 +35,8 @@ _JOINT_CUTS = 8
 """The same of each axis of a pair."""
 FEWEST = 4
 """Trials that a condition has at least: fewer show no rate."""
+_FEW_VALUES = 12
+"""So many different numbers of an axis are told one by one, if each was drawn several times."""
 _PERMUTATIONS, _MOST_PERMUTATIONS = 499, 20_000
 """At first, and where the p-value has to be smaller than so few can show."""
 _TAIL = 0.025
@@ -56,6 +58,12 @@ class Axis:
         return all(isinstance(value, (int, float)) and not isinstance(value, bool)
                    for value in self.values)
 
+    @property
+    def has_few_values(self) -> bool:
+        """Whether it takes few numbers again and again, as a choice does."""
+        many = len(set(self.values))
+        return self.is_number and many <= min(_FEW_VALUES, len(self.values) // FEWEST)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -70,6 +78,8 @@ class Part:
     low_between: tuple[float, float] | None = None
     """Where this end is, as far as the trials tell (95 %)."""
     high_between: tuple[float, float] | None = None
+    drawn: tuple[float, ...] = ()
+    """Of an axis with few values those within; between them no threshold can be told."""
 
     def with_end(self, end: str, cut: float, between: tuple[float, float] | None = None) -> 'Part':
         """Return the part with another end, ``low`` or ``high``."""
@@ -201,10 +211,14 @@ class _Level:
         """Return the p-value of a largest ratio, and note how many outcomes are needed."""
         largest = self._by_chance(_PERMUTATIONS, chance)
         p = _share(largest, ratio)
-        if p <= max(alpha, 2 / _PERMUTATIONS) and alpha < 5 / _PERMUTATIONS:
-            more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
-            largest = numpy.concatenate([largest, self._by_chance(more, chance)])
-            p = _share(largest, ratio)
+        more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
+        if p <= max(alpha, 2 / _PERMUTATIONS) and more > 0:
+            at_most = self._at_most(ratio) if more > _PERMUTATIONS else 1.0
+            if at_most <= alpha:  # no number of permutations shows more
+                p = at_most
+            else:
+                largest = numpy.concatenate([largest, self._by_chance(more, chance)])
+                p = _share(largest, ratio)
         self.needed = self._needed(float(numpy.quantile(largest, 1 - alpha))) \
             if alpha * (1 + _PERMUTATIONS) >= 1.0 else self._needed_at_most(alpha)
         return p
@@ -406,9 +420,20 @@ def _refined(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Boole
         other = part.high if end == 'low' else part.low
         within = where if other is None else where & (
             (values < other) if end == 'low' else (values >= other))
-        found[place] = part.with_end(end, cuts[int(told.argmax())], _between(
-            values[within], outcomes[within], outcomes[~within], is_low=end == 'low'))
-    return tuple(found)
+        cut = cuts[int(told.argmax())]
+        low, high = _between(values[within], outcomes[within], outcomes[~within],
+                             is_low=end == 'low')
+        found[place] = part.with_end(end, cut, (min(low, cut), max(high, cut)))
+    return tuple(_with_values(part, known[part.axis]) for part in found)
+
+
+def _with_values(part: Part, axis: Axis) -> Part:
+    """Return a part with its values, where they are few."""
+    if part.low is part.high is None or not axis.has_few_values:
+        return part
+    meets = _meets(part, axis)
+    return replace(part, low_between=None, high_between=None, drawn=tuple(sorted(
+        {value for value, inside in zip(axis.values, meets, strict=True) if inside})))
 
 
 def _between(values: Numbers, outcomes: Booleans, others: Booleans, *,

@@ -11,19 +11,25 @@ with the best leave-one-out fit. Indices of a poor fit mean nothing; the fit is 
 Of many degrees one may fit noise: so the best fit is also compared with that of permuted values.
 
 ERROR and INCONCLUSIVE are no failures of the controller: those trials are left out of the failure
-rate, and where they depend on a condition of their own, that is found apart. Trials that came out
-alike in everything are one.
+rate, and where they depend on a condition of their own, that is found apart. Each trial is a draw
+of its own, and counts also where it came out like another one; but intervals are no narrower for
+it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+import math
 import random
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
-from safety_scenarios.campaign.statistics.proportions import clopper_pearson, distinct
+from safety_scenarios.campaign.statistics.proportions import (
+    clopper_pearson,
+    distinct,
+    no_narrower,
+)
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.conditions.condition import Axis, find_conditions, Search
@@ -42,11 +48,17 @@ _PERMUTATIONS, _ALPHA = 99, 0.05
 """Nor where so many permutations of the values fit as well with a larger probability."""
 
 
+_DEPENDENT, _FURTHEST = 0.5, 3.5
+"""Correlation from which on draws are taken together, and beyond so many standard deviations of
+independent ones."""
+
+
 @dataclass(frozen=True)
 class Effect:
     """What one draw explains of the variance between trials."""
 
     axis: str
+    """Or several that depend on each other, such as when the hazard came and what came before."""
     alone: float
     """First-order Sobol index: by itself."""
     with_others: float
@@ -70,7 +82,8 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
     """
     Return the Sobol indices of draws on a value of each trial, such as 1 where it failed.
 
-    Draws are independent of each other, as ``ros.vary`` makes them.
+    Draws of ``ros.vary`` are independent of each other. Those that are not, such as when the
+    hazard came and how many harmless changes came before it, have one index together.
 
     :return: None for fewer than 20 trials, or where nothing differs
     """
@@ -100,13 +113,32 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
     weights, *_ = numpy.linalg.lstsq(_matrix(columns, terms), told, rcond=None)
     parts = weights[1:] ** 2
     total = float(parts.sum())
-    found = [Effect(name,
+    found = [Effect(' and '.join(names),
                     float(sum(part for term, part in zip(terms, parts, strict=True)
-                              if {axis for axis, _ in term} == {name})) / total,
+                              if set(names).issuperset(axis for axis, _ in term))) / total,
                     float(sum(part for term, part in zip(terms, parts, strict=True)
-                              if name in {axis for axis, _ in term})) / total)
-             for name in columns]
+                              if not set(names).isdisjoint(axis for axis, _ in term))) / total)
+             for names in _together(columns)]
     return Effects(tuple(sorted(found, key=lambda one: -one.with_others)), fit, len(told), p)
+
+
+def _together(columns: Mapping[str, Sequence[tuple[int, Numbers]]]) -> list[list[str]]:
+    """Return the draws in groups: of those that follow each other none has an effect alone."""
+    groups: list[list[str]] = []
+    for name, mine in columns.items():
+        alike = [group for group in groups if any(
+            _follows(mine, columns[other]) for other in group)]
+        groups = [group for group in groups if group not in alike] + [
+            [*(one for group in alike for one in group), name]]
+    return groups
+
+
+def _follows(one: Sequence[tuple[int, Numbers]], other: Sequence[tuple[int, Numbers]]) -> bool:
+    """Return whether two draws have a linear part in common, beyond that of chance."""
+    trials = len(one[0][1])
+    first, second = ([column for degree, column in mine if degree == 1] for mine in (one, other))
+    return any(abs(float(mine @ theirs)) / trials > max(_DEPENDENT, _FURTHEST / math.sqrt(trials))
+               for mine in first for theirs in second)
 
 
 def _columns(axis: Axis) -> list[tuple[int, Numbers]]:
@@ -192,7 +224,6 @@ class ScenarioConditions:
     scenario_id: str
     scenario_name: str
     trials: int
-    """Distinct ones."""
     failed: int
     undecided: int
     kinds: tuple[Kind, ...]
@@ -219,10 +250,11 @@ def conditions_of(trials: Sequence[tuple[TrialResult, Trial | None]], link: str)
     for result, _ in trials:
         if not result.warmup:
             groups.setdefault(result.scenario_id, []).append(result)
-    some = {name: _sample(distinct(results, link)) for name, results in groups.items()}
+    some = {name: _sample(results) for name, results in groups.items()}
     odd = {name: results for name, results in some.items()
            if any(result.verdict is not Verdict.PASS for result in results)}
-    return tuple(_of_scenario(name, results, planned.get(name), _ALPHA_OF_CONDITIONS / len(odd))
+    return tuple(_of_scenario(name, results, planned.get(name), _ALPHA_OF_CONDITIONS / len(odd),
+                              link)
                  for name, results in odd.items())
 
 
@@ -232,7 +264,7 @@ def _sample(results: list[TrialResult]) -> list[TrialResult]:
 
 
 def _of_scenario(name: str, results: Sequence[TrialResult], planned: Trial | None,
-                 alpha: float) -> ScenarioConditions:
+                 alpha: float, link: str) -> ScenarioConditions:
     decided = [result for result in results if result.is_decided]
     failed = [result.verdict is Verdict.FAIL for result in decided]
     unjudged = [not result.is_decided for result in results]
@@ -241,15 +273,15 @@ def _of_scenario(name: str, results: Sequence[TrialResult], planned: Trial | Non
         if result.verdict is Verdict.FAIL:
             causes.setdefault(cause_of(result), [])
     alpha /= max(1, any(failed) + (len(causes) > 1) + any(unjudged))
-    kinds = [_kind(FAILED, decided, failed, planned, alpha)] if any(failed) else []
+    kinds = [_kind(FAILED, decided, failed, planned, alpha, link)] if any(failed) else []
     if len(causes) > 1:
         for cause in causes:
             mine = [result.verdict is Verdict.FAIL and cause_of(result) == cause
                     for result in decided]
             if sum(mine) >= _FEW:
-                kinds.append(_kind(cause, decided, mine, planned, alpha / len(causes)))
+                kinds.append(_kind(cause, decided, mine, planned, alpha / len(causes), link))
     if any(unjudged):
-        kinds.append(_kind(UNJUDGED, results, unjudged, planned, alpha))
+        kinds.append(_kind(UNJUDGED, results, unjudged, planned, alpha, link))
     return ScenarioConditions(
         name, results[0].scenario_name, len(results), sum(failed), sum(unjudged), tuple(kinds),
         effects_of(axes_of(decided, planned), [float(one) for one in failed])
@@ -264,11 +296,19 @@ def cause_of(result: TrialResult) -> str:
 
 
 def _kind(what: str, results: Sequence[TrialResult], outcomes: Sequence[bool],
-          planned: Trial | None, alpha: float) -> Kind:
+          planned: Trial | None, alpha: float, link: str) -> Kind:
     search = find_conditions(axes_of(results, planned), outcomes, alpha=alpha)
-    return Kind(what, search, tuple(
-        (clopper_pearson(*one.inside), clopper_pearson(*one.outside))
-        for one in search.conditions))
+    told = dict(zip(map(id, results), outcomes, strict=True))
+    left, rates = set(range(len(results))), []
+
+    def rate(places: Iterable[int]) -> Estimate:
+        some = [results[place] for place in sorted(places)]
+        return no_narrower(*(clopper_pearson(sum(told[id(one)] for one in each), len(each))
+                             for each in (some, distinct(some, link))))
+    for one in search.conditions:
+        left.difference_update(one.trials)
+        rates.append((rate(one.trials), rate(left)))
+    return Kind(what, search, tuple(rates))
 
 
 def axes_of(results: Sequence[TrialResult], planned: Trial | None) -> tuple[Axis, ...]:

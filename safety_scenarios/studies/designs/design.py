@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator, ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.campaign.folder.folder import lines_of, TRIALS
+from safety_scenarios.campaign.folder.folder import lines_of, SEALED, TRIALS
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.errors import in_words, InputError, refuse, SettingsError, TraceError
 from safety_scenarios.formats.document.file_contents import bytes_of, read_noun
@@ -172,7 +172,7 @@ def read_lock(path: Path) -> Lock:
     return found
 
 
-SEALED, BLINDED, OPENED, KEY = 'sealed.tar.gz', 'blinded.json', 'unblinded.json', 'design.key'
+BLINDED, OPENED, KEY = 'blinded.json', 'unblinded.json', 'design.key'
 _KEPT = (SEALED, BLINDED, OPENED, LOCKED)
 
 

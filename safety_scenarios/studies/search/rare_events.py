@@ -426,7 +426,8 @@ def _pooled(parts: Sequence[_Part], confidence: float) -> Rate:
     error = max(float(shares.std(ddof=1)) / math.sqrt(len(parts)),
                 math.sqrt(sum(part.variance for part in parts)) / len(parts)) / share
     reach = noncentral_t_quantile((1.0 + confidence) / 2.0, len(parts) - 1, 0.0) * error
-    return Rate(share, share * math.exp(-reach), min(1.0, share * math.exp(reach)), error, trials)
+    return Rate(min(1.0, share), min(1.0, share * math.exp(-reach)),
+                min(1.0, share * math.exp(reach)), error, trials)
 
 
 def _disagreements(splitting: Rate, importance: Rate, size: float,

@@ -70,6 +70,17 @@ def test_a_scenario_that_always_fails_now_is_no_equal_controller_however_few_its
                for one in found.doubts) == (code == 3)
 
 
+@pytest.mark.parametrize(('second', 'code'), [('FE', 3), ('EF', 3), ('FF', 3), ('EP', 0)])
+def test_a_scenario_that_always_fails_now_is_not_hidden_by_an_error_among_its_pairs(second, code):
+    verdicts = {'F': 'FAIL', 'E': 'ERROR', 'P': 'PASS'}
+    others = [one for one in campaign(17, 2) if one.scenario_id != 'S0']
+    found = compare(campaign(17, 2), others + [
+        trial(verdicts[one], 100.0, 'S0', index, duration_ms=float(index))
+        for index, one in enumerate(second)])
+    assert found.regression_code == code
+    assert any('fails in each of 2 pairs of S0' in one for one in found.doubts) == (code == 3)
+
+
 @pytest.mark.parametrize(('scenarios', 'p'), [(1, 1.0), (5, 0.0625), (6, 0.03125)])
 def test_a_hundred_trials_that_came_out_alike_are_one(scenarios, p):
     """Two deterministic controllers: repeats make no difference significant, and none is lost."""

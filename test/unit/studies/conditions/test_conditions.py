@@ -10,9 +10,10 @@ import json
 import numpy
 import pytest
 from safety_scenarios import registry
+from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.failures import condition_lines
+from safety_scenarios.reports.failures import condition_lines, part_text
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
 from safety_scenarios.studies.conditions.condition import (
@@ -132,6 +133,74 @@ def test_the_shares_of_a_condition_are_said_to_be_of_the_trials_that_chose_it():
                for number in range(40)]
     [found] = failures.conditions_of(results, 'ros')
     assert any('of the trials that chose the condition' in line for line in condition_lines(found))
+
+
+def sizes(fails: Callable[[float], bool], trials: int = 60) -> Search:
+    """Return what is found where trials fail at some of five widths that a choice draws."""
+    drawn = numpy.random.default_rng(3).choice([0.5, 1.2, 1.6, 2.4, 3.0], trials).tolist()
+    return find_conditions([Axis('size', drawn, 'm')], [fails(one) for one in drawn])
+
+
+@pytest.mark.parametrize(('fails', 'says'), [
+    (lambda size: size == 1.6, 'where size is 1.6 m'),
+    (lambda size: size > 2.0, 'where size is 2.4 or 3 m'),
+    (lambda size: size < 2.0, 'where size is 0.5 or 1.2 or 1.6 m')])
+def test_of_an_axis_with_few_values_these_are_named_and_no_threshold_between_them(fails, says):
+    [condition] = sizes(fails).conditions
+    [part] = condition.parts
+    assert part_text(part) == says
+    assert part.low_between is part.high_between is None
+
+
+@pytest.mark.parametrize('seeds', [20, pytest.param(200, marks=pytest.mark.thorough)])
+def test_a_threshold_is_within_its_own_interval(seeds):
+    for seed in range(seeds):
+        found = planted(lambda distance, bearing, **_: (distance < 1.3) & (bearing > 0.1),
+                        0.9, 0.02, seed)
+        for part in (part for one in found.conditions for part in one.parts):
+            for end, between in ((part.low, part.low_between), (part.high, part.high_between)):
+                assert end is None or between is None or between[0] <= end <= between[1]
+
+
+def test_failures_that_came_out_alike_are_counted_each_time_and_make_no_interval_narrower():
+    words = numpy.random.default_rng(1).choice(list('abcde'), 100).tolist()
+    results = [(trial('FAIL' if word == 'c' else 'PASS', drawn={'wording': word}), None)
+               for word in words]
+    [found] = failures.conditions_of(results, 'simulated')
+    assert (found.trials, found.failed) == (100, words.count('c'))
+    [kind] = [one for one in found.kinds if one.what == failures.FAILED]
+    [condition] = kind.search.conditions
+    assert part_text(condition.parts[0]) == 'where wording is c'
+    assert condition.inside == (words.count('c'), words.count('c'))
+    [(inside, outside)] = kind.rates
+    assert (inside.n, outside.n) == (1, 4)
+    assert inside.low == clopper_pearson(1, 1).low
+    assert outside.high == clopper_pearson(0, 4).high
+
+
+def test_a_strong_condition_takes_no_more_permutations_where_many_scenarios_share_the_chance(
+        monkeypatch):
+    """With 17 failing scenarios each took 14 s of CPU, and with 5000 trials it never ended."""
+    made = []
+    by_chance = _Level._by_chance
+    monkeypatch.setattr(_Level, '_by_chance', lambda self, count, chance: (
+        made.append(count), by_chance(self, count, chance))[1])
+    values = numpy.random.default_rng(0).random(100)
+    found = find_conditions([Axis('x', values.tolist())], (values < 0.3).tolist(),
+                            alpha=0.01 / 51, most=1)
+    assert 0.0 < found.conditions[0].p <= 0.01 / 51
+    assert sum(made) == 499
+
+
+def test_draws_that_follow_each_other_share_one_index():
+    chance = numpy.random.default_rng(0)
+    near, other = chance.uniform(0.5, 3.0, 200), chance.random(200)
+    found = effects_of([Axis('near', near.tolist()), Axis('other', other.tolist()),
+                        Axis('twin', (near + chance.normal(0.0, 0.02, 200)).tolist())],
+                       (near < 1.2).astype(float).tolist())
+    [first, *_] = found.effects
+    assert {one.axis for one in found.effects} == {'near and twin', 'other'}
+    assert first.axis == 'near and twin' and first.alone > 0.9
 
 
 @pytest.mark.parametrize(('p', 'says'), [

@@ -309,6 +309,9 @@ def test_blinded_arms_have_codes_everywhere_until_they_are_opened(blinded, tmp_p
     told = capsys.readouterr().out
     assert all(f'{code} 6 trials' in told for code in lock.codes)
     assert not any(name in told for name in ('careful', 'blind:', 'never_stop', 'rule_based'))
+    for command in ('show',), ('compare',), ('campaign', 'conditions'):
+        assert main([*command, str(folder)]) == 2
+        assert f'report {folder} --unblind opens it' in ' '.join(capsys.readouterr().err.split())
     assert opened(folder, unblind=True) and answered(folder).shown == 'shown'
     told = capsys.readouterr().out
     assert 'careful has fewer missed hazards than blind: shown' in told

@@ -125,3 +125,11 @@ def test_undecided_trials_state_no_interval():
 def test_no_failure_at_all_is_no_share_of_zero():
     found = estimate(lambda cube: 0.1 + cube[:, 0], 2, 4000, seed=1)
     assert found.problems and found.rate.high is None
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_where_every_trial_fails_no_share_is_above_1(seed):
+    """The mean weight of importance sampling was 1.004, above its own upper end."""
+    found = estimate(lambda cube: -numpy.ones(len(cube)), 2, 1000, seed)
+    assert found.rate.low <= found.rate.share <= found.rate.high == 1.0
+    assert found.importance.share <= 1.0 and found.rate.plain_trials >= 0.0

@@ -142,11 +142,14 @@ def test_an_argument_that_does_not_fit_is_told(repository, tmp_path, capsys, arg
     ('own_broken:X', r'own_broken.py:2: cannot be imported: ZeroDivisionError'),
     ('own_needs.py:X', 'without .py. Write own_needs:X'),
     ('own_needs:X', r'own_needs.py:1: needs the module nowhere_at_all, which is not installed'),
+    ('own_field:X', r'own_field.py:2: cannot be imported: PydanticUserError'),
     ('own_syntax:X', r'own_syntax.py:1: cannot be imported'),
     ('own_exits:X', 'it asked to exit with 0')])
 def test_what_cannot_be_found_or_imported_is_told_with_its_place(repository, name, told):
     (repository / 'own_broken.py').write_text('a = 1\n1 / 0\n')
     (repository / 'own_needs.py').write_text('import nowhere_at_all\n')
+    (repository / 'own_field.py').write_text(
+        'from safety_scenarios import ControllerPlugin\nclass X(ControllerPlugin):\n    n = 0\n')
     (repository / 'own_syntax.py').write_text('def f(:\n')
     (repository / 'own_exits.py').write_text('import sys\nsys.exit(0)\n')
     with pytest.raises(SettingsError, match=told):
