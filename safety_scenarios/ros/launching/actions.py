@@ -194,8 +194,8 @@ def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str
     sent it SIGINT, as a terminal does.
     """
     given = file.given(context.launch_configurations)
-    parameters = {name: ParameterValue(text, value_type=str)
-                  for name, text in parameters_of(given).items()}
+    parameters = {name: ParameterValue(value, value_type=type(value))
+                  for name, value in parameters_of(given).items()}
     return {'package': 'safety_scenarios', 'output': 'screen',
             'name': given.get('node_name') or None, 'namespace': given.get('namespace') or None,
             'sigkill_timeout': f'{closing_s(given.get("trials", "")):g}',
