@@ -62,6 +62,28 @@ def hide_arguments(shown: str) -> bool:
     return True
 
 
+ENDS_WITH_PARENT = 'SAFETY_SCENARIOS_ENDS_WITH_PARENT'
+"""Variable of the environment by which a launch file asks for ``end_with_parent``."""
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with_parent() -> None:
+    """
+    Be interrupted as by Ctrl-C when the parent process ends, if the parent has asked for that.
+
+    ``ros2 launch`` leaves its processes running when SIGTERM or SIGKILL ends it, as ``timeout``
+    and ``kill`` do. An evaluator would go on and publish hazards, and nobody would know of it.
+    """
+    if os.environ.pop(ENDS_WITH_PARENT, ''):
+        signal_with_parent(signal.SIGINT)
+
+
+def signal_with_parent(number: int) -> None:
+    """Let the kernel send this process a signal when its parent ends; only Linux can."""
+    if sys.platform == 'linux':
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+
+
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PRINTS_TO = frozenset((1, 2))
 """Files of standard output and standard error."""

@@ -72,6 +72,11 @@ class OverRos(LinkPlugin):
     @classmethod
     def refusals(cls, plan: LinkPlan) -> Iterator[InputError]:
         """Yield what the embedded world lacks, and settings of a clock without effect."""
+        if plan.world == 'none' and plan.ros.real_time_factor != 1:
+            yield SettingsError(
+                f'real_time_factor: got {plan.ros.real_time_factor:g} with world none, expected '
+                f'1: without a simulator time cannot be made faster. Leave it out, or use world '
+                f'mujoco')
         if plan.world == 'mujoco' and find_spec('mujoco') is None:
             yield MissingDependencyError('the embedded world', 'mujoco',
                                          "pip install 'safety_scenarios[sim]'")

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -163,6 +164,36 @@ def test_a_killed_controller_costs_its_trial_and_no_other(running):
     assert not unmeasured(results[-1]) or not unmeasured(results[-2]), output
     assert evaluator.returncode in (1, 3)
     assert segments and not left_of(segments)
+
+
+_LAUNCHER = """
+import os, subprocess, sys
+from safety_scenarios.campaign.process import ENDS_WITH_PARENT
+code = 'import sys; from safety_scenarios.cli import nodes; sys.exit(nodes.evaluator_node())'
+child = subprocess.Popen([sys.executable, '-c', code, '--ros-args', *sys.argv[1:]],
+                         env={**os.environ, ENDS_WITH_PARENT: '1'})
+print(child.pid, flush=True)
+child.wait()
+"""
+"""Starts the evaluator as ``ros2 launch`` starts it for a launch file of ours."""
+
+
+def test_an_evaluator_whose_launch_is_killed_ends_and_writes_what_was_measured(tmp_path):
+    folder = tmp_path / 'run'
+    parameters = {'scenarios': 'SCN-R-101', 'link': 'loopback', 'trials': 9999, 'output': folder}
+    with subprocess.Popen(
+            [sys.executable, '-c', _LAUNCHER, *(word for name, value in parameters.items()
+                                                for word in ('-p', f'{name}:={value}'))],
+            env=environment(), text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT) as launch:
+        child = int(launch.stdout.readline())
+        until(lambda: len(lines(folder)) >= 1, 200)
+        launch.kill()
+        launch.stdout.close()  # whoever reads the output has gone too
+        launch.wait()
+    until(lambda: not alive(child))
+    assert json.loads((folder / 'campaign.json').read_text())['interrupted']
+    assert (folder / 'manifest.json').exists()
 
 
 def test_a_killed_evaluator_leaves_no_controller_behind(running):

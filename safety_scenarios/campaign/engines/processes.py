@@ -14,7 +14,6 @@ came to is never asked for again.
 from collections import deque, OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-import ctypes
 from dataclasses import dataclass, field
 import json
 import logging
@@ -46,7 +45,11 @@ from safety_scenarios.campaign.engines.engine import (
 )
 from safety_scenarios.campaign.open_session import OpenSession
 from safety_scenarios.campaign.plan import TrialSetup, TrialTask, Wants
-from safety_scenarios.campaign.process import interruptible, uninterrupted
+from safety_scenarios.campaign.process import (
+    interruptible,
+    signal_with_parent,
+    uninterrupted,
+)
 from safety_scenarios.campaign.trials import execute, open_session, TrialDone
 from safety_scenarios.errors import ControllerError, described, SafetyScenariosError
 from safety_scenarios.trial.links.isolated_process import end_of, end_with, error_output
@@ -54,7 +57,6 @@ from safety_scenarios.trial.trial import Trial
 
 _MOST_OPEN = 8
 """Campaigns whose controllers a worker keeps at a time, such as the arms of a comparison."""
-_PR_SET_PDEATHSIG = 1
 
 
 class Ordered(NamedTuple):
@@ -153,8 +155,7 @@ def _replied(ordered: Ordered, sessions: Sessions,
 
 def _end_with_parent(descriptor: int) -> None:
     """End this process as soon as the other one has, whatever runs here: it writes its files."""
-    if sys.platform == 'linux':
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal_with_parent(signal.SIGKILL)
     threading.Thread(target=end_with, args=(descriptor, 1), name='parent', daemon=True).start()
 
 

@@ -41,6 +41,7 @@ from launch_ros.event_handlers import OnStateTransition
 from launch_ros.events.lifecycle import ChangeState
 from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
+from safety_scenarios.campaign.process import ENDS_WITH_PARENT
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.ros.launching.arguments import (
     closing_s,
@@ -194,12 +195,12 @@ def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str
     sent it SIGINT, as a terminal does.
     """
     given = file.given(context.launch_configurations)
-    parameters = {name: ParameterValue(text, value_type=str)
-                  for name, text in parameters_of(given).items()}
+    parameters = {name: ParameterValue(value, value_type=type(value))
+                  for name, value in parameters_of(given).items()}
     return {'package': 'safety_scenarios', 'output': 'screen',
             'name': given.get('node_name') or None, 'namespace': given.get('namespace') or None,
             'sigkill_timeout': f'{closing_s(given.get("trials", "")):g}',
-            'parameters': [{**parameters, **more}]}
+            'additional_env': {ENDS_WITH_PARENT: '1'}, 'parameters': [{**parameters, **more}]}
 
 
 _NAME = 'lifecycle_evaluator_node'

@@ -46,6 +46,7 @@ _NEAR = 0.85
 """How alike two names are of which one is a slip of the other (difflib's ratio)."""
 _NAME = re.compile(r'[A-Za-z_][\w./-]*')
 _CONTROLLER, _PARAMETERS = 'controller.', 'controller_parameters'
+_SIM_TIME = 'use_sim_time'
 SET, PROFILE = 'set', 'profile'
 _SET = {'name': SET, 'default_value': '', 'description': (
     'Any other settings as NAME=VALUE, separated by blanks, such as judge.timeout_s=20 '
@@ -281,18 +282,22 @@ def closing_s(trials: str) -> float:
     return _CLOSING_S + _CLOSING_OF_ONE_S * max(count, 0)
 
 
-def parameters_of(given: Mapping[str, str]) -> dict[str, str]:
+def parameters_of(given: Mapping[str, str]) -> dict[str, str | bool]:
     """
     Return parameter to text of what is given; a node reads text as the type of its setting.
 
-    Parameters of the controller are in the list of them; the names of the node are none.
+    Parameters of the controller are in the list of them; the names of the node are none. The one
+    that rclpy itself declares is a truth value: rclpy refuses text for it.
     """
-    found = {name: text for name, text in given.items()
-             if name not in OF_THE_NODE and not name.startswith(_CONTROLLER)}
+    found: dict[str, str | bool] = {
+        name: text for name, text in given.items()
+        if name not in OF_THE_NODE and not name.startswith(_CONTROLLER)}
+    if _SIM_TIME in given:
+        found[_SIM_TIME] = from_text(setting_at(RunSettings, _SIM_TIME), given[_SIM_TIME])
     own = [f'{name.removeprefix(_CONTROLLER)}={text}' for name, text in given.items()
            if name.startswith(_CONTROLLER)]
     if own:
-        listed = from_text(setting_at(RunSettings, _PARAMETERS), found.get(_PARAMETERS, ''))
+        listed = from_text(setting_at(RunSettings, _PARAMETERS), given.get(_PARAMETERS, ''))
         found[_PARAMETERS] = json.dumps([*listed, *own])
     return found
 
@@ -350,7 +355,7 @@ HIL = LaunchFile(
 MONITOR = LaunchFile(
     'monitor.launch.py', MonitorSettings,
     {name: name for name in (
-        PROFILE, 'file', 'output', 'namespace', 'node_name', 'use_sim_time')}, ())
+        PROFILE, 'file', 'output', 'namespace', 'node_name', _SIM_TIME)}, ())
 
 
 _COMMANDS = {'gz': ('gz', 'sim'), 'ignition': ('ign', 'gazebo')}
@@ -382,7 +387,7 @@ GAZEBO = LaunchFile(
     'gazebo.launch.py', EVAL.model,
     {name: dotted for name, dotted in EVAL.short.items() if name not in ('link', 'world',
                                                                          'real_time_factor')},
-    [*EVAL.more, *MORE], {'world.kind': 'external', 'use_sim_time': 'true'})
+    [*EVAL.more, *MORE], {'world.kind': 'external', _SIM_TIME: 'true'})
 
 
 def installed_plugins() -> str:

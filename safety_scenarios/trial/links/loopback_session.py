@@ -7,7 +7,7 @@ The links of a controller in this process, in simulated time: ``loopback`` and `
 ``simulated`` has the embedded world as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, ExitStack
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,24 @@ _LEAST_NS = 1_000_000
 """Over any real link a command takes that long; a budget below it says nothing of thinking."""
 
 
+_WITHOUT_EFFECT: Mapping[str, tuple[object, ...]] = {
+    'real_time_factor': (1.0, 0.0), 'realtime': (False,), 'calibration': ('short', 'off')}
+"""Settings about real time, with the values that ask for nothing here: time passes as fast as can
+be (0). How a robot is reached, such as its domain or namespace, may be written down for all
+links."""
+
+
+def _without_effect(plan: LinkPlan) -> Iterator[SettingsError]:
+    """Yield settings that would be taken for what was tested."""
+    for name, nothing in _WITHOUT_EFFECT.items():
+        value = getattr(plan.ros.parameters, name)
+        if value not in nothing:
+            yield SettingsError(
+                f'{name}: got {str(value).lower()} with link {plan.name}, expected '
+                f'{str(nothing[0]).lower()}: nothing runs in real time there, so it would have '
+                f'no effect. Leave it out, or use link ros')
+
+
 class Loopback(LinkPlugin):
     """Reaches a controller plug-in without DDS; time passes only while the harness waits."""
 
@@ -57,6 +75,7 @@ class Loopback(LinkPlugin):
     @classmethod
     def refusals(cls, plan: LinkPlan) -> Iterator[InputError]:
         """Yield that a world, an external controller or real time is out of reach here."""
+        yield from _without_effect(plan)
         if plan.world not in cls.worlds:
             yield SettingsError(f'world: got {plan.world} with link {plan.name}, expected '
                                 f'{" or ".join(cls.worlds)}. {cls.other_world}')

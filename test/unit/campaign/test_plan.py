@@ -24,6 +24,7 @@ from safety_scenarios.reports.page.first_screen import claims_of
 from safety_scenarios.scenario.fields import read_assignments
 from safety_scenarios.scenario.servers import JudgeServer, ModelServer
 from safety_scenarios.scenario.settings import leaves, RunSettings
+from safety_scenarios.scenario.timing import ClockRules
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.side_by_side import flaw_of
 from unit.conversations import block, talk
@@ -96,6 +97,23 @@ def test_what_a_link_cannot_do_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(SettingsError, match='world: got external with link loopback'):
         run(settings, [], scenarios=[hazard()])
     assert not (tmp_path / 'run').exists()
+
+
+@pytest.mark.parametrize('link', ['loopback', 'simulated'])
+def test_a_setting_without_effect_in_simulated_time_is_refused(link):
+    lines = refused(link=link, real_time_factor=3.0, realtime=True, calibration='full')
+    for text in ('real_time_factor: got 3.0', 'realtime: got true', 'calibration: got full'):
+        assert any(f'{text} with link {link}' in line for line in lines), text
+
+
+def test_a_pace_without_a_simulator_is_refused_over_ros():
+    assert any('real_time_factor: got 3 with world none' in line
+               for line in refused(link='ros', real_time_factor=3.0))
+
+
+def test_as_fast_as_can_be_is_what_simulated_time_is():
+    plan_campaign(RunSettings(link='loopback', real_time_factor=0.0, calibration='off',
+                              clock=ClockRules(lockstep=True)), [PERSON])
 
 
 def test_a_world_has_a_time_of_its_own_and_the_names_are_full():

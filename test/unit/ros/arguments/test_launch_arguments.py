@@ -101,6 +101,15 @@ def test_a_launch_file_sets_what_it_is_for_unless_that_is_given():
     assert HIL.given({})['controller'] == 'external'
 
 
+@for_each('text', ['true', 'false'])
+def test_the_parameter_that_rclpy_declares_is_passed_as_a_truth_value(text):
+    is_true = text == 'true'
+    for file in (EVAL, GAZEBO, MONITOR):
+        assert parameters_of(file.given({'use_sim_time': text}))['use_sim_time'] is is_true
+    assert parameters_of(EVAL.given({'set': f'use_sim_time={text}'}))['use_sim_time'] is is_true
+    assert 'use_sim_time' not in parameters_of(EVAL.given({}))
+
+
 @for_each(('name', 'text', 'expected'), [
     ('trials', 'three', "trials: got 'three', expected a whole number"),
     ('trials', '3.0', "trials: got '3.0', expected a whole number"),
