@@ -328,15 +328,22 @@ def _described(error: BaseException) -> str:
 
 
 def place_of(error: BaseException) -> str:
-    """
-    Return in which line of a plug-in, not of this package nor of a library, an error was raised.
+    """Return in which line of a plug-in an error was raised: `` (my_robot.py:14)``, or nothing."""
+    found = line_of(error)
+    return f' ({basename(found[0])}:{found[1]})' if found else ''
 
-    :return: such as `` (my_robot.py:14)``; of what is installed the first line; empty: none
+
+def line_of(error: BaseException) -> tuple[str, int] | None:
+    """
+    Return the file and the last line of a plug-in that led to an error.
+
+    Lines of this package and of libraries are passed over. Of a plug-in that is installed like a
+    library it is the first line.
     """
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     lines = [one for one in lines if not one[0].startswith((_HERE, '<'))]
-    own = [one for one in lines if '/lib/python' not in one[0]]
-    return ''.join(f' ({basename(path)}:{line})' for path, line in own[-1:] or lines[:1])
+    own = [one for one in lines if '/lib/python' not in one[0] and 'importlib' not in one[0]]
+    return next(iter(own[-1:] or lines[:1]), None)
 
 
 _HERE = join(dirname(__file__), '')

@@ -18,13 +18,11 @@ import os
 from pathlib import Path
 import re
 import sys
-import sysconfig
-import traceback
 import types
 from typing import Any, get_args, get_origin, Literal, Union
 
 from pydantic import ConfigDict, create_model, PrivateAttr, ValidationError
-from safety_scenarios.errors import described, did_you_mean, refused, SettingsError
+from safety_scenarios.errors import described, did_you_mean, line_of, refused, SettingsError
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.scenario.event import LONGEST_CAUSE
@@ -33,7 +31,6 @@ from safety_scenarios.scenario.settings import ControllerContext
 
 _FORM = re.compile(r'[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*')
 FORM_EXPECTED = 'MODULE:NAME as Python imports it, such as my_pkg.policy:Policy'
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ('stdlib', 'purelib', 'platlib'))
 
 
 def imported_object(name: str) -> Any:
@@ -85,11 +82,8 @@ def _place(error: BaseException) -> str:
     """Return the line of the user's code that went wrong."""
     if isinstance(error, SyntaxError) and error.filename:
         return f'{error.filename}:{error.lineno}'
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__)
-              if 'importlib' not in frame.filename]
-    own = [frame for frame in frames if not frame.filename.startswith((*_LIBRARIES, __file__))]
-    last = (own or frames)[-1]
-    return f'{last.filename}:{last.lineno}'
+    found = line_of(error)
+    return f'{found[0]}:{found[1]}' if found else 'its module'
 
 
 def _missing(name: str, module: str, attribute: str) -> str:
