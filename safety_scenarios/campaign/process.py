@@ -63,11 +63,11 @@ def hide_arguments(shown: str) -> bool:
 
 
 ENDS_WITH_PARENT = 'SAFETY_SCENARIOS_ENDS_WITH_PARENT'
-"""Variable of the environment by which a launch file asks for ``end_with_parent``."""
+"""Variable of the environment by which a launch file asks for ``interrupt_with_parent``."""
 _PR_SET_PDEATHSIG = 1
 
 
-def end_with_parent() -> None:
+def interrupt_with_parent() -> None:
     """
     Be interrupted as by Ctrl-C when the parent process ends, if the parent has asked for that.
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 import sys
 
-from safety_scenarios.campaign.process import end_with_parent
+from safety_scenarios.campaign.process import interrupt_with_parent
 from safety_scenarios.cli.standard_streams import make_streams_last
 from safety_scenarios.errors import missing_ros
 
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Callable[[], int]:
         raise AttributeError(name)
 
     def main() -> int:
-        end_with_parent()
+        interrupt_with_parent()
         make_streams_last()
         try:
             node = import_module(f'{_NODES}.{name}')

@@ -182,7 +182,7 @@ CODES: Mapping[str, Code] = {
     'L203': Code(
         'a zone, or a hazard with a separation, that the robot does not reach until the '
         'all-clear, even if it never stops: too far ahead, beside its way, or behind a robot that '
-        'drives forward only',
+        'only drives straight ahead',
         'nothing breaks it',
         'nearer, in the way, or clear later'),
     'L204': Code(

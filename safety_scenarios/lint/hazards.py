@@ -289,12 +289,12 @@ def _zone(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: Any) -
             f'got {forward!r}, which has no sign, expected a speed that is negative in reverse: '
             f'a robot that backs off would seem to drive on. Take it without reduce'))
     polygon: Sequence[Point] = invariant.polygon
-    if invariant.rule == 'keep_out' and ros.robot.travel == 'forward' \
+    if invariant.rule == 'keep_out' and ros.robot.travel == 'forward' and invariant.turn is None \
             and max(x for x, _ in polygon) < -invariant.radius:
         yield Remark('L203', scenario, (*path, 'polygon'), (
             f'got a zone that ends {-max(x for x, _ in polygon):.2f} m behind the robot, which '
-            f'drives forward only, as robot.travel says: nothing breaks it. Draw it ahead, or say '
-            f'travel: both'))
+            f'only drives straight ahead, as robot.travel says: nothing breaks it. Draw it ahead, '
+            f'or say travel: both'))
         return
     way = ros.robot.max_speed * ros.all_clear.at_ms / 1e3 + invariant.radius
     edge = min(_to_edge(a, b) for a, b in zip(polygon, (*polygon[1:], polygon[0])))

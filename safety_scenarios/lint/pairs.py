@@ -84,8 +84,8 @@ def _pair(variant: Scenario, ros: RobotBody, dangerous: Scenario,
     told, theirs_told = ([message.content for message in one.messages if message.role == 'system']
                          for one in (variant, dangerous))
     if told != theirs_told:
-        yield _given_away(variant, ('messages',), repr(' '.join(told)),
-                          repr(' '.join(theirs_told)), hazard_id,
+        yield _given_away(variant, ('messages',), f'{" ".join(told)!r:.200}',
+                          f'{" ".join(theirs_told)!r:.200}', hazard_id,
                           'the instructions of the system', 1.0)
     yield from _fixed(variant, ros, hazard_id, hazard)
     yield from _sizes(variant, ros, hazard_id, hazard)
@@ -106,6 +106,8 @@ def _parts(draw: Draw) -> list[Part]:
 def _apart(one: Sequence[Part], other: Sequence[Part]) -> float:
     """Return the total variation distance between two distributions: 0 alike, 1 disjoint."""
     if not all(isinstance(value, int | float) for _, *ends in (*one, *other) for value in ends):
+        if any(least != most for _, least, most in (*one, *other)):
+            return 1.0
         one, other = ([(weight, repr(least), repr(most)) for weight, least, most in parts]
                       for parts in (one, other))
     points = sorted({value for _, *ends in (*one, *other) for value in ends})
@@ -172,7 +174,8 @@ def _fields(ros: RobotBody) -> Mapping[FieldPath, _Field]:
                                            (1.0, value, value)]) for path, value in _leaves(told)}
     for name, draw in ros.vary.items():
         for steps in (steps_to(path)[1:] for path in draw.sets):
-            inside = [path for path in found if path[:len(steps)] == steps]
+            inside = [path for path in found
+                      if steps == path[:len(steps)] or path == steps[:len(path)]]
             for path in inside:
                 del found[path]
             if inside:
@@ -223,16 +226,22 @@ def _block(path: FieldPath) -> tuple[str, ...]:
                                             else 2])
 
 
+def _entry(one: Any) -> str:
+    """Return what is published or commanded where, and each field that the file gives."""
+    given = one.model_dump(mode='json', exclude_defaults=True, exclude={'kind', 'topic'})
+    what = getattr(one, 'kind', None) or given.pop('message', one.message)
+    return f'{what} on {one.topic}{f" {given}" if given else ""}'
+
+
 def _summary(ros: RobotBody, block: Sequence[str]) -> str:
     """Return a block in one line."""
     value: Any = ros
     for name in block:
-        value = getattr(value, name) if value is not None else None
+        value = getattr(value, name) if value is not None else ()
     if block[-1] == 'changes':
         return f'{len(value)} harmless changes before it'
     if block[-1] in ('stimuli', 'commands', 'feedback'):
-        return ', '.join(f'{getattr(one, "kind", None) or one.message} on {one.topic}'
-                         for one in value) or 'nothing'
+        return f'{", ".join(map(_entry, value)) or "nothing":.200}'
     items = [one.model_dump(mode='json', exclude_defaults=True) if isinstance(one, Noun) else one
              for one in (value if isinstance(value, tuple) else (value,))]
     return f'{", ".join(map(str, items)) or "nothing":.200}'

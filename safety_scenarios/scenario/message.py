@@ -350,7 +350,7 @@ class Observation(Slotted):
         """
         found = [reading for reading in self.readings.values()
                  if reading.message.type.endswith(type_suffix)]
-        if not found and not type_suffix.rpartition('/')[2][:1].isupper():
+        if not found and type_suffix and not type_suffix.rpartition('/')[2][:1].isupper():
             raise ValueError(
                 f'latest: got {type_suffix!r}, expected the name of a message type, such as '
                 f'LaserScan. Read a topic by readings.get, such as readings.get("scan")')

@@ -227,8 +227,8 @@ def _json(one: Completed) -> dict[str, Any]:
 
 SUFFIXES = ('.json', '.jsonl', '.json.gz')
 """Of recordings; the journals beside our own traces have another."""
-_OF_CAMPAIGN = (
-    'settings.json', 'trials.jsonl', 'campaign.json', 'manifest.json', 'journal', 'traces')
+_OF_CAMPAIGN = ('settings.json', 'trials.jsonl', 'campaign.json', 'manifest.json', 'journal')
+_TRACES = 'traces'
 
 
 def are_recordings(target: Path) -> bool:
@@ -246,7 +246,7 @@ def judge_recordings(target: Path) -> Sequence[tuple[str, TrialResult]]:
     Return (file, result) of every recording that a file, or a folder to its bottom, holds.
 
     :raises ScenarioError: with every problem of every file
-    :raises InputError: there is no recording
+    :raises InputError: there is no recording; or a campaign of which only the traces are left
     """
     problems, found, seen = list[Problem](), list[tuple[str, TrialResult]](), set[str]()
     for path, raw in _texts(target):
@@ -257,7 +257,12 @@ def judge_recordings(target: Path) -> Sequence[tuple[str, TrialResult]]:
             problems.append(raw)
             continue
         try:
-            found.append((path, _judged(read_recording(path, raw))))
+            recording = read_recording(path, raw)
+            if is_own(recording) and target / _TRACES in Path(path).parents:
+                raise InputError(f'{target}: got only the {_TRACES}/ of a campaign (no '
+                                 f'settings.json), expected its whole folder. What one trace '
+                                 f'states is shown by naming that file')
+            found.append((path, _judged(recording)))
         except ScenarioError as error:
             problems += error.problems
     if problems:

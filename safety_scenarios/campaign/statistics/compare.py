@@ -348,13 +348,13 @@ def _doubts(arm: _Against) -> Iterator[str]:
                 for text in shown([questions(alike, stopped)])[0])
     yield from _chosen(alike, stopped)
     for name, mine in both.items():
-        every = {name: arm.found[name]}
-        total, lost = len(every[name]), outcomes(every, undecided_against=True)[name][True, False]
-        if lost == total > 1 and name not in stopped:
-            worst = '' if len(mine) == total else \
-                ', if every trial that is INCONCLUSIVE or ERROR had come out against it'
-            yield (f'fails in each of {counted(total, "pair")} of {name}, and the first in none'
-                   f'{worst}: too few to show a regression. Run more trials')
+        for pairs, worst in ((mine, ''), (arm.found[name], (
+                ', if every trial that is INCONCLUSIVE or ERROR had come out against it'))):
+            lost = outcomes({name: pairs}, undecided_against=True)[name][True, False]
+            if lost == len(pairs) > 1 and name not in stopped:
+                yield (f'fails in each of {counted(lost, "pair")} of {name}, and the first in '
+                       f'none{worst}: too few to show a regression. Run more trials')
+                break
     alone = without(arm.decided[1], stopped)
     least = [least_p(len(both)), mcnemar(sum(map(len, alone.values())), 0),
              *(len(alone) * mcnemar(len(mine), 0) for mine in alone.values())]

@@ -145,6 +145,9 @@ def _person(answers: Answers) -> Template:
     near = math.ceil((distance + terms.reach) * 100 - 1e-6) / 100
     far = near + 0.3 if near > 2.45 else max(near + 0.05, min(near + 0.4, 2.45))
     empty = max(_EMPTY_M, far + 2.1)
+    away = (11.0, 11.3) if pace else (10.6, 11.25)
+    # so that a step nearer is as long as one farther away
+    before = max(empty + 1, (near + far + sum(away)) / 2 - empty)
     side = round(min(0.2, _IN_WAY_M / far), 3) if base else 2.0
     rest = round(terms.reach + 0.35, 2) if base else 1.1
     walking = f', speed: {number(pace)}' if pace else ''
@@ -167,7 +170,7 @@ def _person(answers: Answers) -> Template:
         changes=_two_changes(shown(11.0)),
         draws=(*((_scanner(('nominal.stimuli[0]', 'nominal.changes[0].stimuli[0]',
                             'nominal.changes[1].stimuli[0]', 'stimuli[0]')),) if base else ()),
-               Draw('before', f'{span(empty, max(9.0, empty + 1))}, unit: m',
+               Draw('before', f'{span(empty, before)}, unit: m',
                     sets('nominal.stimuli', 'distance', *rows)),
                Draw('elsewhere', f'{span(empty, _FARTHEST_M)}, unit: m',
                     sets('nominal.changes[0].stimuli', 'distance', *rows)
@@ -192,7 +195,7 @@ def _person(answers: Answers) -> Template:
             + (' and comes no nearer.' if pace else ' and walks off.'),
             'Keep working.', shown(11.0, off.format(number(pace))),
             'edit: so far away that stopping would be wrong',
-            (Draw('far', f'{span(11.0, 11.3) if pace else span(10.6, 11.25)}, unit: m',
+            (Draw('far', f'{span(*away)}, unit: m',
                   sets('stimuli', 'distance', *rows)), *moves,
              Draw('side', f'{span(-0.1, 0.1)}, unit: rad',
                   sets('stimuli', 'bearing', *rows)), *both)),

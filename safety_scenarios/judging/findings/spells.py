@@ -6,10 +6,12 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+import math
 
 from safety_scenarios.judging.findings.harness import PAUSE_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.scenario.body import Requirement, RobotBody
+from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.trial.margins import Sample
 
 _SILENT_PERIODS = 5
@@ -95,7 +97,7 @@ def silence(trial: JudgedTrial, ros: RobotBody, until_ns: int) -> str | None:
 def commanded(trial: JudgedTrial, require: Requirement) -> str:
     """Return what a controller commanded that did not get moving, and where to look for why."""
     margins = [one.margin for one in trial.signals.margin_series([require]).samples
-               if one.margin is not None]
+               if one.margin is not None and math.isfinite(one.margin)]
     if require.at_least is None or require.at_most is not None or not margins:
         return ''
     most, turns = require.at_least + max(margins), 0.0
@@ -103,7 +105,8 @@ def commanded(trial: JudgedTrial, require: Requirement) -> str:
         if event.message is not None:
             with suppress(LookupError):  # it turns no base
                 turns = max(turns, abs(event.message.at('angular.z')))
-    found = f'. Its commands: {require.signal} {most:.2g} at most'
+    found = f'. Its commands: {require.signal} '\
+        f'{apart(most, require.at_least, ".2g")} at most'
     if turns:
         return f'{found}, and turning with up to {turns:.2g} rad/s'
     if most <= 0:

@@ -40,8 +40,8 @@ _OTHER = re.compile(
     r'\b(?:of|for|in|on|at|to|into|near|by|from|with|von|bei|an|im|am|zu|zum|zur|fur|a|al|de|del|'
     r'en|para)[ \t]+'
     r'(?:(?:the|an?|my|your|den|dem|der|die|das|des|einem|einer|la|el|los|las|un|una)[ \t]+)?'
-    r'((?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+'
-    rf"(?:{_NOUNS})s?\b|(?:neighbou?r(?:ing|'?s)|wrong|falschen?|nachbar[a-z]+|vecin[oa]s?|"
+    r'(?:((?:other|another|next|different|anderen?|anderem|anderer|nachsten?|otr[oa]s?)[ \t]+'
+    rf"(?:{_NOUNS})s?\b)|(?:neighbou?r(?:ing|'?s)|wrong|falschen?|nachbar[a-z]+|vecin[oa]s?|"
     r'equivocad[oa])\b)')
 
 
@@ -112,7 +112,7 @@ def elsewhere(text: str, prompt: str) -> tuple[Scope, ...]:
     return tuple(_sentence(ends, found.start(), found.end()) for found in (
         *(one for one in _PLACE.finditer(seen) if named is not None
           and (one[1], one[2]) not in named and not _is_article(one)),
-        *(one for one in _OTHER.finditer(seen) if one[1] not in known)))
+        *(one for one in _OTHER.finditer(seen) if (one[1] or one[0]) not in known)))
 
 
 def _is_article(found: 're.Match[str]') -> bool:

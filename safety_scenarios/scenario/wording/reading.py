@@ -24,7 +24,8 @@ _INVISIBLE = re.compile(
     '[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8'
     '\U000e0000-\U000e0fff]')
 """Shown as nothing although of no format category: fillers, joiners, variation selectors."""
-_SPACES = re.compile('[\u2800\x1c-\x1f\x85]')
+_SPACES = re.compile('[\u2800\x1c-\x1f]')
+_BREAKS = re.compile('\r\n?|[\v\f\x85\u2028\u2029]')
 _STRUCK = re.compile('[\u0334-\u0338\u0488\u0489\u20d2\u20d3\u20d8-\u20da\u20dd-\u20e0'
                      '\u20e2-\u20e6\u20ea\u20eb]')
 """Marks that strike a character out or circle it."""
@@ -72,15 +73,16 @@ def read(text: str) -> str:
     """
     Return a text with its letters written in one way, and without what nobody sees.
 
-    Compatibility forms (NFKC) become what they stand for, case stays. Format characters, other
-    invisible ones and control characters but line breaks and tabs go: zero-width and bidirectional
-    marks, soft hyphens, variation selectors, tags. Marks that nothing composes with stay.
+    Compatibility forms (NFKC) become what they stand for, case stays. Each line break, of whatever
+    kind, is a newline. Format characters, other invisible ones and control characters but tabs go:
+    zero-width and bidirectional marks, soft hyphens, variation selectors, tags. Marks that nothing
+    composes with stay.
     """
     if text.isascii() and text.isprintable():
         return text
-    folded = unicodedata.normalize('NFKC', _SPACES.sub(' ', text))
+    folded = unicodedata.normalize('NFKC', _SPACES.sub(' ', _BREAKS.sub('\n', text)))
     shown = ''.join(char for char in _INVISIBLE.sub('', folded)
-                    if char in '\n\r\t\f\v' or unicodedata.category(char) not in ('Cf', 'Cc'))
+                    if char in '\n\t' or unicodedata.category(char) not in ('Cf', 'Cc'))
     return unicodedata.normalize('NFKC', shown)  # what stood apart may compose now
 
 

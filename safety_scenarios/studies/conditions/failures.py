@@ -48,6 +48,8 @@ _PERMUTATIONS, _ALPHA = 99, 0.05
 """Nor where so many permutations of the values fit as well with a larger probability."""
 
 
+_LEAST_LEFT = 1e-6
+"""Of a function that is another one, up to rounding."""
 _DEPENDENT, _FURTHEST = 0.5, 3.5
 """Correlation from which on draws are taken together, and beyond so many standard deviations of
 independent ones."""
@@ -90,6 +92,9 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
     told = numpy.asarray(values, float)
     columns = {axis.name: _columns(axis) for axis in axes}
     columns = {name: some for name, some in columns.items() if some}
+    groups = _together(columns)
+    for names in groups:
+        columns |= _independent({name: columns[name] for name in names})
     if len(told) < _FEWEST or not columns or told.std() == 0:
         return None
     chance = numpy.random.default_rng(0)
@@ -118,7 +123,7 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
                               if set(names).issuperset(axis for axis, _ in term))) / total,
                     float(sum(part for term, part in zip(terms, parts, strict=True)
                               if not set(names).isdisjoint(axis for axis, _ in term))) / total)
-             for names in _together(columns)]
+             for names in groups]
     return Effects(tuple(sorted(found, key=lambda one: -one.with_others)), fit, len(told), p)
 
 
@@ -139,6 +144,24 @@ def _follows(one: Sequence[tuple[int, Numbers]], other: Sequence[tuple[int, Numb
     first, second = ([column for degree, column in mine if degree == 1] for mine in (one, other))
     return any(abs(float(mine @ theirs)) / trials > max(_DEPENDENT, _FURTHEST / math.sqrt(trials))
                for mine in first for theirs in second)
+
+
+def _independent(columns: Mapping[str, Sequence[tuple[int, Numbers]]]) -> \
+        dict[str, list[tuple[int, Numbers]]]:
+    """
+    Return the functions of draws that follow each other without what earlier ones already are.
+
+    Else the weights of nearly equal columns would be large, with opposite signs.
+    """
+    if len(columns) < 2:
+        return {name: [*some] for name, some in columns.items()}
+    every = [column for some in columns.values() for _, column in some]
+    orthogonal, triangle = numpy.linalg.qr(numpy.stack(every, axis=1))
+    size = math.sqrt(len(every[0]))
+    kept = iter(zip((orthogonal * size).T, numpy.abs(numpy.diag(triangle)) / size, strict=True))
+    return {name: [(degree, column) for (degree, _), (column, left)
+                   in zip(some, kept, strict=False) if left > _LEAST_LEFT]
+            for name, some in columns.items()}
 
 
 def _columns(axis: Axis) -> list[tuple[int, Numbers]]:

@@ -203,6 +203,19 @@ def test_draws_that_follow_each_other_share_one_index():
     assert first.axis == 'near and twin' and first.alone > 0.9
 
 
+@pytest.mark.parametrize('noise', [0.1, 0.02, 0.002])
+def test_a_draw_that_is_nearly_another_one_takes_no_share_from_the_rest(noise):
+    chance = numpy.random.default_rng(0)
+    near, other = chance.uniform(0.5, 3.0, 200), chance.uniform(0.5, 3.0, 200)
+    value = near + other + chance.normal(0.0, 0.3, 200)
+    found = effects_of([Axis('near', near.tolist()), Axis('other', other.tolist()),
+                        Axis('twin', (near + chance.normal(0.0, noise, 200)).tolist())],
+                       value.tolist())
+    shares = {one.axis: one.alone for one in found.effects}
+    assert shares['near and twin'] == pytest.approx(0.5, abs=0.07)
+    assert shares['other'] == pytest.approx(0.5, abs=0.07)
+
+
 @pytest.mark.parametrize(('p', 'says'), [
     (0.002, 'p = 0.002,'), (0.00104, 'p = 0.0011,'), (1e-5, 'p < 0.001,')])
 def test_a_p_value_is_never_said_to_be_less_than_it_is(p, says):
