@@ -29,6 +29,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import difflib
 from operator import eq
+import os
 from os.path import basename, commonprefix, dirname, join
 import re
 from traceback import walk_tb
@@ -341,12 +342,13 @@ def line_of(error: BaseException) -> tuple[str, int] | None:
     library it is the first line.
     """
     lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
-    lines = [one for one in lines if not one[0].startswith((_HERE, '<'))]
-    own = [one for one in lines if '/lib/python' not in one[0] and 'importlib' not in one[0]]
+    lines = [one for one in lines if not one[0].startswith((_HERE, '<')) and (
+        not one[0].startswith(_STANDARD) or '-packages/' in one[0])]
+    own = [one for one in lines if '/lib/python' not in one[0]]
     return next(iter(own[-1:] or lines[:1]), None)
 
 
-_HERE = join(dirname(__file__), '')
+_HERE, _STANDARD = (join(dirname(path), '') for path in (__file__, os.__file__))
 
 
 def interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:

@@ -63,7 +63,7 @@ def hide_arguments(shown: str) -> bool:
 
 
 ENDS_WITH_PARENT = 'SAFETY_SCENARIOS_ENDS_WITH_PARENT'
-"""Variable of the environment by which a launch file asks for ``interrupt_with_parent``."""
+"""Variable of the environment with the process of a launch file: see ``interrupt_with_parent``."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -74,8 +74,16 @@ def interrupt_with_parent() -> None:
     ``ros2 launch`` leaves its processes running when SIGTERM or SIGKILL ends it, as ``timeout``
     and ``kill`` do. An evaluator would go on and publish hazards, and nobody would know of it.
     """
-    if os.environ.pop(ENDS_WITH_PARENT, ''):
-        signal_with_parent(signal.SIGINT)
+    launcher = os.environ.pop(ENDS_WITH_PARENT, '')
+    if not launcher:
+        return
+    signal_with_parent(signal.SIGINT)
+    try:
+        os.kill(int(launcher), 0)
+    except ProcessLookupError:  # it ended before this process asked for the signal
+        os.kill(os.getpid(), signal.SIGINT)
+    except PermissionError:
+        pass
 
 
 def signal_with_parent(number: int) -> None:

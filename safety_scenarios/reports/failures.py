@@ -247,7 +247,7 @@ def part_text(part: Part, meaning: str = '') -> str:
     if meaning.startswith(_SIDES) and (part.low is None or part.high is None):
         end = part.low if part.low is not None else part.high
         assert end is not None
-        if abs(end) < 0.15:
+        if abs(end) < 0.15 and len({math.copysign(1, value) for value in part.drawn}) < 2:
             side = 'left' if part.low is not None else 'right'
             return f'on the {side} ({_interval(part, part.axis)})'
     return f'where {_interval(part, name)}'

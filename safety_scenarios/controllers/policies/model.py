@@ -329,10 +329,10 @@ class ObservationStream:
             raise
 
     def _next(self) -> Answer | None:
-        found = None
+        found, is_over = None, self._collecting is not None and self._collecting.done()
         if not self._collected.empty():
             found = self._taken(*self._collected.get())
-        if found is None and self._collecting is not None and self._collecting.done():
+        if found is None and self._collecting is not None and is_over:
             self._collecting.result()
             self._collect()
         if self._sending is not None and self._sending.done():

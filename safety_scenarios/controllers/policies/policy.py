@@ -401,14 +401,16 @@ class PolicyController(ControllerPlugin):
         self._put(found, None, stamped(server_ns=found.server_ns))
 
     def _take_streamed(self, stream: ObservationStream) -> None:
-        needed = stream.needed
-        try:
-            answers = [*iter(stream.answer, None)]
-        except InferenceError as error:
-            self._fail(error, None if needed is None else CommandStamps.of(
-                needed.observation, began_ns=needed.at_ns, ended_ns=time.monotonic_ns()))
-            return
-        for answer in answers:
+        while True:
+            needed = stream.needed
+            try:
+                answer = stream.answer()
+            except InferenceError as error:
+                self._fail(error, None if needed is None else CommandStamps.of(
+                    needed.observation, began_ns=needed.at_ns, ended_ns=time.monotonic_ns()))
+                return
+            if answer is None:
+                return
             sent = answer.sent
             self._memory.inferences += 1
             self._put(answer.inference, sent.step, CommandStamps.of(

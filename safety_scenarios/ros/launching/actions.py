@@ -200,7 +200,8 @@ def _as_given(file: LaunchFile, context: LaunchContext, **more: Any) -> dict[str
     return {'package': 'safety_scenarios', 'output': 'screen',
             'name': given.get('node_name') or None, 'namespace': given.get('namespace') or None,
             'sigkill_timeout': f'{closing_s(given.get("trials", "")):g}',
-            'additional_env': {ENDS_WITH_PARENT: '1'}, 'parameters': [{**parameters, **more}]}
+            'additional_env': {ENDS_WITH_PARENT: str(os.getpid())},
+            'parameters': [{**parameters, **more}]}
 
 
 _NAME = 'lifecycle_evaluator_node'

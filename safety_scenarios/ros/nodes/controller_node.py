@@ -20,7 +20,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.refusals import refuse_rules
 from safety_scenarios.controllers.adapters import has_threads, make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.errors import ControllerError, described
+from safety_scenarios.errors import ControllerError, described, place_of
 from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
@@ -376,7 +376,7 @@ class ControllerNode(Node):
 def _why(error: Exception) -> str:
     """Return what happened; of a plug-in's mistake what the plug-in raised."""
     raised = error.__cause__ or error
-    return described(raised)
+    return f'{described(raised)}{place_of(raised)}'
 
 
 def _keep(error: Exception) -> None:

@@ -101,7 +101,7 @@ class ControllerServer:
     def _failed(request: Request, error: BaseException, how: Mapping[str, Any]) -> bytes:
         try:
             text, trace = described(error), ''.join(traceback.format_exception(error))
-            if request.kind in _THINKS:
+            if not isinstance(error, InputError):
                 text += place_of(error)
         except Exception as worse:  # an exception that cannot be written
             text = trace = f'{type(error).__name__}, and its text cannot be had: {worse!r}'

@@ -22,7 +22,7 @@ import pytest
 from safety_scenarios.campaign.folder.evidence import verify
 from safety_scenarios.campaign.folder.files import AreTrace, TrialFiles
 from safety_scenarios.campaign.folder.folder import read_trials, RunFolder
-from safety_scenarios.campaign.process import uninterrupted
+from safety_scenarios.campaign.process import ENDS_WITH_PARENT, uninterrupted
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import cli, main
 from safety_scenarios.errors import interrupted
@@ -199,7 +199,7 @@ def test_a_terminal_that_is_not_read_does_not_keep_a_campaign_from_ending(block,
     program = f"""
 from contextlib import nullcontext
 import sys
-from safety_scenarios.campaign.process import interruptible, uninterrupted
+from safety_scenarios.campaign.process import ENDS_WITH_PARENT, interruptible, uninterrupted
 interruptible()
 try:
     with {block}():
@@ -223,7 +223,7 @@ def test_who_reads_and_is_behind_for_a_moment_loses_no_output():
     """After Ctrl-C a busy terminal was left with its second screen, and nothing was printed."""
     program = """
 import sys
-from safety_scenarios.campaign.process import interruptible
+from safety_scenarios.campaign.process import ENDS_WITH_PARENT, interruptible
 interruptible()
 try:
     print('x' * 1_000_000, flush=True)
@@ -280,3 +280,13 @@ def test_the_manifest_holds_what_a_trial_wrote_and_not_what_somebody_made_of_it_
     [changed] = verify(tmp_path / 'a')
     assert changed.partition(': ')[0].endswith('.events.jsonl.gz')
     assert changed.partition(': ')[2].startswith('changed, the chain of hashes is broken at line')
+
+
+def test_a_node_whose_launch_ended_before_it_could_ask_for_the_signal_does_not_run_on():
+    with subprocess.Popen([sys.executable, '-c', '']) as launch:
+        pass
+    code = ('from safety_scenarios.campaign.process import interrupt_with_parent\n'
+            'interrupt_with_parent()\nprint("runs on")')
+    found = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
+                           check=False, env={**os.environ, ENDS_WITH_PARENT: str(launch.pid)})
+    assert found.returncode and 'KeyboardInterrupt' in found.stderr and not found.stdout

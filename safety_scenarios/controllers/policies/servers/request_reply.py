@@ -103,7 +103,8 @@ class ActModel(ServerModel):
         body = response.read(MAX_ANSWER + 1)
         if len(body) > MAX_ANSWER:
             raise too_large()
-        if response.length or (response.will_close and not body):  # more was to come
+        is_to_the_end = response.length is None and not response.chunked
+        if response.length or (is_to_the_end and not body):  # more was to come
             raise EOFError
         return body
 
@@ -195,10 +196,14 @@ class Gr00tModel(ServerModel):
 
     def reset(self) -> None:
         """Let the server begin anew; earlier versions have nothing to forget, and refuse."""
-        if not self._is_connected() or not self._is_nested:
+        if self._socket is None or not self._is_nested:
             return
-        self._asked(lambda deadline: self._call('reset', {'options': None}, deadline),
-                    Deadline(self.options.timeout_s))
+
+        def reset(deadline: Deadline) -> None:
+            if not self._is_connected():  # the server still has what the last trial left
+                self.connect(deadline)
+            self._call('reset', {'options': None}, deadline)
+        self._asked(reset, Deadline(self.options.timeout_s))
 
     def hang_up(self) -> None:
         """Close the socket: after a wait in vain it could never be asked again."""

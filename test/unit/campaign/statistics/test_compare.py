@@ -81,6 +81,16 @@ def test_a_scenario_that_always_fails_now_is_not_hidden_by_an_error_among_its_pa
     assert any('fails in each of 2 pairs of S0' in one for one in found.doubts) == (code == 3)
 
 
+@pytest.mark.parametrize(('first', 'second'), [
+    ('PPPPPE', 'FFFFFP'), ('PPE', 'FFP'), ('PPF', 'FFE')])
+def test_pairs_that_are_all_lost_count_beside_one_that_nobody_decided(first, second):
+    verdicts = {'F': 'FAIL', 'E': 'ERROR', 'P': 'PASS'}
+    sides = [[one for one in campaign(17, len(first)) if one.scenario_id != 'S0'] + [
+        trial(verdicts[one], 100.0, 'S0', index, duration_ms=float(index))
+        for index, one in enumerate(text)] for text in (first, second)]
+    assert compare(*sides).regression_code == 3
+
+
 @pytest.mark.parametrize(('scenarios', 'p'), [(1, 1.0), (5, 0.0625), (6, 0.03125)])
 def test_a_hundred_trials_that_came_out_alike_are_one(scenarios, p):
     """Two deterministic controllers: repeats make no difference significant, and none is lost."""

@@ -256,3 +256,13 @@ def test_a_kind_of_policy_of_another_package_runs_code_of_its_author(monkeypatch
     model = f"safety_scenarios.{registry.BUILT_IN['policies']['onnx']}"
     monkeypatch.setattr(registry, '_entries', lambda kind: (('theirs', model),))
     assert is_bundled('onnx:a.onnx') and not is_bundled('theirs:a')
+
+
+def test_of_an_installed_module_that_cannot_be_imported_its_own_line_is_named(
+        tmp_path, monkeypatch):
+    place = tmp_path / 'lib' / 'python3.11' / 'site-packages'
+    place.mkdir(parents=True)
+    (place / 'own_installed.py').write_text('a = 1\nraise RuntimeError(a)\n')
+    monkeypatch.syspath_prepend(place)
+    with pytest.raises(SettingsError, match=r'own_installed.py:2: cannot be imported'):
+        named_controller('own_installed:X')
