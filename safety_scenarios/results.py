@@ -93,7 +93,8 @@ class CampaignResults:
                 f'{counted(summary.planned, "trial")} completed ({verdicts or "none"}), '
                 f'{summary.by_patterns} passed with words read by patterns only, '
                 f'seed {summary.seed}'
-                f'{", in the process of the harness" if summary.is_in_harness else ""}')
+                f'{", in the process of the harness" if summary.is_in_harness else ""}'
+                f'{", its files in reach of the controller" if summary.readable else ""}')
 
     def __repr__(self) -> str:
         """Return one line instead of every number."""

@@ -13,6 +13,7 @@ SCENARIO, SEED = 'SCN-R-101', 1234567891
 SPY = '''
 """A controller that looks for the plan of its trial wherever it can."""
 
+from contextlib import suppress
 from importlib import import_module
 import json
 import os
@@ -29,21 +30,16 @@ from safety_scenarios.controllers.rule_based import RuleBased
 NOT_SHOWN = ('/scan', '/tf')
 
 
-def parents():
-    pid = os.getpid()
-    while pid > 1:
-        yield pid
-        pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
-
-
 class Spy(RuleBased):
     """Drives as the reference does, and writes down all that it finds."""
 
     def start(self):
         super().start()
         self.__dict__['found'] = found = {'process': [], 'topics': [], 'parameters': []}
-        for pid, place in zip(parents(), ('self', 'evaluator')):
-            found['process'] += [place, Path(f'/proc/{pid}/cmdline').read_text()]
+        for pid, place in ((os.getpid(), 'self'), (os.getppid(), 'evaluator')):
+            with suppress(OSError):
+                found['process'] += [place, Path(f'/proc/{pid}/cmdline').read_text()]
+        found['process'] += [str(one) for one in Path('run').rglob('*')]
         found['process'] += [Path('/proc/self/environ').read_text(), os.getcwd(), *sys.argv]
         found['process'] += [os.readlink(f'/proc/self/fd/{one}')
                              for one in os.listdir('/proc/self/fd')
