@@ -81,7 +81,7 @@ class Stays(Cheat):
         os.getcwd()
         return ss.Command(velocity=(0.8, 0.0))
 '''
-REFUSES = '''
+REFUSES = """
 import ctypes, os, sys
 user, library = os.geteuid(), ctypes.CDLL(None)
 if library.unshare(0x10000000) == 0:  # where this fails, so does what is to be refused
@@ -90,7 +90,7 @@ if library.unshare(0x10000000) == 0:  # where this fails, so does what is to be 
             file.write(text)
 os.execv(sys.executable, [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main '
                           'import main; sys.exit(main())', *sys.argv[1:]])
-'''
+"""
 IS_REFUSED = subprocess.run(
     [sys.executable, '-c', 'import sys; from safety_scenarios.trial.links.hidden_places import '
      'hide; sys.exit(hide(""))'], capture_output=True, text=True).stderr.strip()
