@@ -72,7 +72,8 @@ class Spy(RuleBased):
                     self.found['parameters'].append(name)
                     self.ask(name)
             threading.Event().wait(0.2)
-            Path('spied.json').write_text(json.dumps(self.found))
+            Path('spied.part').write_text(json.dumps(self.found))
+            os.replace('spied.part', 'spied.json')  # its process may end at any time
 
     def ask(self, name):
         node = self.node
