@@ -4,7 +4,7 @@
 """``safety_scenarios.run``: a campaign as one call, and what it came to."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 import logging
 import os
@@ -124,7 +124,8 @@ class CampaignResults:
                 f'{counted(summary.planned, "trial")} completed ({verdicts or "none"}), '
                 f'{summary.by_patterns} passed with words read by patterns only, '
                 f'seed {summary.seed}'
-                f'{", in the process of the harness" if summary.is_in_harness else ""}')
+                f'{", in the process of the harness" if summary.is_in_harness else ""}'
+                f'{", its files in reach of the controller" if summary.readable else ""}')
 
     def __repr__(self) -> str:
         """Return one line instead of every number."""
@@ -159,7 +160,8 @@ GivenController = str | type[Any] | ControllerPlugin | Controller | Decide
 
 
 @contextmanager
-def given(controller: GivenController, isolate: bool) -> Iterator[tuple[str, Any]]:
+def given(controller: GivenController, isolate: bool,
+          output: Path | None = None) -> Iterator[tuple[str, Any]]:
     """
     Give the name that the results will bear, and the controller; None for that of a plug-in.
 
@@ -168,6 +170,7 @@ def given(controller: GivenController, isolate: bool) -> Iterator[tuple[str, Any
     :param controller: the name of a plug-in, for which nothing else is needed; or whatever
         ``controllers.adapters`` takes for a controller
     :param isolate: False to leave it in this process
+    :param output: folder of the campaign; it is made here, as only what exists can be hidden
     :raises SettingsError: it is nothing of that kind
     :raises ControllerError: its process could not be started
     """
@@ -180,8 +183,17 @@ def given(controller: GivenController, isolate: bool) -> Iterator[tuple[str, Any
     if not isolate or is_bundled(name, controller):
         yield name, controller
         return
-    with IsolatedController(thing=controller) as process:
-        yield name, process
+    is_new = output is not None and not output.exists()
+    if output is not None and is_new:
+        with suppress(OSError):  # the campaign will refuse it
+            output.mkdir(parents=True)
+    try:
+        with IsolatedController(thing=controller, folder=output) as process:
+            yield name, process
+    finally:
+        if output is not None and is_new:
+            with suppress(OSError):  # it holds results, as no campaign was refused
+                output.rmdir()
 
 
 _OUTPUTS = 'page', 'junit'
@@ -211,7 +223,8 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     :raises KeyboardInterrupt: as soon as what was measured is in ``output``
     """
     kept, log = _Kept(), logging.getLogger(__name__)
-    with given(controller, settings.get('isolate', True) is not False) as (label, thing):
+    with given(controller, settings.get('isolate', True) is not False,
+               None if output is None else Path(output)) as (label, thing):
         names, objects = _asked(scenarios)
         chosen = _settings({
             'outputs': _OUTPUTS, **settings, 'controller': label,

@@ -95,7 +95,9 @@ def merge(folders: Sequence[Path], output: Path) -> CampaignSummary:
             command=first.summary.command,
             is_in_harness=any(shard.summary.is_in_harness for shard in shards),
             is_chosen=run.is_chosen).model_copy(
-                update={'repaired': repairs_of(output), 'skipped': run.selection.skip})
+                update={'repaired': repairs_of(output), 'skipped': run.selection.skip,
+                        'readable': next(filter(None, (
+                            shard.summary.readable for shard in shards)), '')})
         out.campaign_ended(summary)
     return summary
 

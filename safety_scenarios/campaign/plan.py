@@ -129,6 +129,11 @@ class CampaignPlan:
         return self.setup.link.controller.spec
 
     @property
+    def readable(self) -> str:
+        """Return why the controller could read the files of the campaign; empty: it cannot."""
+        return self.setup.link.controller.readable
+
+    @property
     def tasks(self) -> tuple[TrialTask, ...]:
         """Return the trials as tasks, in order."""
         return tuple(TrialTask(self.setup, trial, self.folder) for trial in self.trials)
@@ -136,7 +141,8 @@ class CampaignPlan:
 
 def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   controller: Any = None, folder: Path | None = None,
-                  with_unbound: bool = True, suffix: str | None = None) -> CampaignPlan:
+                  with_unbound: bool = True, suffix: str | None = None,
+                  within: Path | None = None) -> CampaignPlan:
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
@@ -145,14 +151,17 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
     :param with_unbound: take scenarios too whose agents have no controller; each of their trials
         is inconclusive
     :param suffix: ends the trial ids of a campaign in real time; None: a fresh one
+    :param within: folder of the study that the campaign is a part of; None: of none
     :raises InputError: nothing has been run or written then
     """
     refused, given, settings = _Refusals(), settings, settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
     chosen = refused.attempt(lambda: on_robot(given, chosen), tuple(chosen))
-    against = refused.attempt(lambda: plan_controller(settings, controller), ControllerPlan(
-        ControllerSpec(name=settings.controller), given=controller))
+    hidden = within or folder or (Path(settings.output) if settings.output else None)
+    against = refused.attempt(lambda: plan_controller(
+        settings, controller, None if hidden is None else hidden.absolute()), ControllerPlan(
+            ControllerSpec(name=settings.controller), given=controller))
     recorded = replace(against, spec=portable(against.spec))
     link = plan_link(settings, recorded)
     if not with_unbound:

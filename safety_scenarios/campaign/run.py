@@ -43,7 +43,8 @@ from safety_scenarios.trial.trial import as_in_files
 
 def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect | None = None, *,
         scenarios: Sequence[Scenario] | None = None, controller: Any = None,
-        files: bool = True, resume: Path | None = None) -> CampaignSummary:
+        files: bool = True, resume: Path | None = None,
+        within: Path | None = None) -> CampaignSummary:
     """
     Plan a campaign and run it; what people see of it is up to the observers.
 
@@ -53,6 +54,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect |
     :param controller: the controller itself, if no plug-in has the name in the settings
     :param files: False to leave no folder behind
     :param resume: folder of a campaign that was cut off, to go on in
+    :param within: folder of the study that the campaign is a part of; None: of none
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     if resume is not None:
@@ -64,7 +66,7 @@ def run(settings: RunSettings, observers: Sequence[Observer], connect: Connect |
             observer.scenarios_read(loaded.warnings, loaded.notes)
     folder = _output(settings) if files else None
     plan = plan_campaign(settings, scenarios, controller=controller, folder=folder,
-                         suffix=None if resume is None else run_suffix(resume))
+                         suffix=None if resume is None else run_suffix(resume), within=within)
     return run_campaign(plan, observers, connect, resumed=resume is not None)
 
 
@@ -130,7 +132,7 @@ class OpenCampaign:
             observer.campaign_began(Beginning(
                 plan.controller, session.where, plan.seed, len(plan.trials), self._calibration,
                 plan.folder, setup.sut, bool(setup.recorded.record), plan.command,
-                len(kept) + len(finished), plan.is_in_harness))
+                len(kept) + len(finished), plan.is_in_harness, plan.readable))
         open_link = above_floor(session.open_link, self._calibration, setup.judged_by.gate)
         self.open_session = session_over(setup, open_link, path, files, self.campaign.sinks)
 
@@ -156,6 +158,7 @@ class OpenCampaign:
             command=plan.command, is_in_harness=plan.is_in_harness,
             is_chosen=plan.setup.recorded.is_chosen).model_copy(update={
                 'repaired': () if plan.folder is None else repairs_of(plan.folder),
+                'readable': plan.readable,
                 'shard': plan.setup.recorded.shard,
                 'skipped': plan.setup.recorded.selection.skip})
 

@@ -143,6 +143,10 @@ class ConsoleReport(Observer):
             self._remarks('[yellow]warning[/]', [
                 'the controller runs in the process of the harness (isolate is off): its code can '
                 'reach the plan, and change verdicts'])
+        if beginning.readable:
+            self._remarks('[yellow]warning[/]', [
+                "the controller could read this campaign's files, such as the plan of its trial "
+                f'({beginning.readable})'])
         if beginning.sut is not None and beginning.sut.unidentified:
             self._remarks('[yellow]warning[/]', [beginning.sut.unidentified])
 

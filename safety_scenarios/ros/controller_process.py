@@ -5,6 +5,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+import json
 import logging
 import math
 import os
@@ -23,6 +24,7 @@ from safety_scenarios.ros.parameters import to_arguments
 from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.settings import ControllerSettings
+from safety_scenarios.trial.links.hidden_places import BEGIN_MODULE
 
 
 class SimulatorSettings(Noun):
@@ -77,10 +79,13 @@ class ChildProcess:
     :param log: file for what it prints
     :param node_name: its node's name; empty: as its module
     :param first_line: what it reads first from its standard input
+    :param begin: Python code that reads that line and runs the module; empty: the module does
     """
 
     def __init__(self, name: str, module: str, domain_id: int, ros_arguments: list[str],
-                 log: Path, node_name: str = '', first_line: bytes = b'') -> None:
+                 log: Path, node_name: str = '', first_line: bytes = b'',
+                 begin: str = '') -> None:
+        self._begin = ('-c', begin) if begin else ('-m',)
         self.node_name = node_name or module
         self._first_line = first_line
         self._name = name
@@ -109,7 +114,7 @@ class ChildProcess:
         has_died = self._process is not None
         self.stop()
         self._log.parent.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, '-m', f'safety_scenarios.ros.nodes.{self._module}',
+        command = [sys.executable, *self._begin, f'safety_scenarios.ros.nodes.{self._module}',
                    '--ros-args', *self._ros_arguments]
         environment = {**os.environ, 'ROS_DOMAIN_ID': str(self._domain_id)}
         try:
@@ -242,13 +247,26 @@ def alarm_of(children: Iterable[ChildProcess]) -> str | None:
 
 
 def controller_process(settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
-                       log: Path) -> ChildProcess:
-    """Return a ``controller_node`` that runs a built-in controller and ends with its parent."""
+                       log: Path, hidden: tuple[Path | None, bool] | None = None) -> ChildProcess:
+    """
+    Return a ``controller_node`` that runs a controller and ends with its parent.
+
+    :param hidden: the folder that is hidden from it beside the harness, and whether it must be;
+        None: nothing is, as it is a controller of this package
+    """
     own = settings.model_copy(update={'exit_with_stdin': True})
     node_name = CONTROLLER_NODE if settings.drives else f'participant_{settings.agent}'
     return ChildProcess(f'the controller {settings.controller}', CONTROLLER_NODE, domain_id,
                         [*to_arguments(own), *ros_arguments, '-r', f'__node:={node_name}'], log,
-                        node_name)
+                        node_name, *_hiding(hidden))
+
+
+def _hiding(hidden: tuple[Path | None, bool] | None) -> tuple[bytes, str]:
+    if hidden is None:
+        return b'', ''
+    folder, is_demanded = hidden
+    line = json.dumps(['' if folder is None else str(folder), is_demanded])
+    return f'{line}\n'.encode(), BEGIN_MODULE
 
 
 def simulator_process(settings: SimulatorSettings, domain_id: int, ros_arguments: list[str],

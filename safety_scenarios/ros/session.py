@@ -60,6 +60,7 @@ from safety_scenarios.trial.links.controller_settings import (
     may_take_turns,
     takes_turns,
 )
+from safety_scenarios.trial.parameters import is_bundled
 from safety_scenarios.trial.session import LinkPlugin, Session
 
 _AWAKE_S = 30.0
@@ -305,4 +306,7 @@ class _Opener:
         own = own.model_copy(update={'best_effort': tuple(
             one.topic for one in self._plan.ros.overrides
             if (one.endpoint, one.value) == ('publisher', 'best_effort'))})
-        return controller_process(own, self._domain_id, arguments, log)
+        under_test = self._plan.controller
+        return controller_process(
+            own, self._domain_id, arguments, log, None if is_bundled(own.controller) else (
+                under_test.folder, under_test.is_isolated and not under_test.readable))

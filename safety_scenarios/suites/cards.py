@@ -205,6 +205,8 @@ def _notes(summary: CampaignSummary) -> Iterator[str]:
         yield f'in {summary.by_patterns} passed trials the words were read by patterns only'
     if summary.is_in_harness:
         yield 'code of the controller ran in the process of the harness'
+    if summary.readable:
+        yield f"the controller could read the campaign's files ({summary.readable})"
     if summary.link in SIMULATED:
         yield _SIMULATED_TIME
     yield from summary.repaired

@@ -219,7 +219,8 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
         for arm in arms:
             settings = arm.settings.model_copy(update={**wanted, 'output': str(folder / arm.name)})
             with observed(settings) as observers:
-                if run_campaign(settings, observers, scenarios=scenarios).interrupted:
+                if run_campaign(settings, observers, scenarios=scenarios,
+                                within=folder).interrupted:
                     break
     finally:
         open_commitment(opening, folder)

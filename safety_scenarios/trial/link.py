@@ -6,6 +6,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 import math
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from safety_scenarios.errors import MeasurementError
@@ -346,6 +347,10 @@ class ControllerPlan:
     """Whether it is none, and a link in this process runs it there all the same."""
     given: Any = None
     """The controller itself, or its process, if no plug-in has its name."""
+    folder: Path | None = None
+    """What is hidden from a process of its own: the campaign's, or that of the whole study."""
+    readable: str = ''
+    """Why a process of its own could read the files of the campaign; empty: it cannot."""
 
     @property
     def name(self) -> str:

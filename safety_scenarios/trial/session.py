@@ -47,6 +47,8 @@ class Beginning:
     """Trials that were run before the campaign was cut off, whose results come first."""
     is_in_harness: bool = False
     """Whether code that is not the harness's runs in its process as the controller."""
+    readable: str = ''
+    """Why a process of its own could read the files of the campaign; empty: it cannot."""
 
 
 @dataclass(frozen=True)

@@ -355,6 +355,9 @@ class CampaignSummary(Noun):
     is_in_harness: bool = False
     """Whether code that is not the harness's ran in its process as the controller (isolate false),
     where it could reach the plan and change verdicts; left out where it did not."""
+    readable: str = ''
+    """Why the process of the controller could read the files of the campaign, such as the plan of
+    its trial; left out where it could not."""
     weighed: Weighed | None = None
     """Verdicts by tag, domain and severity; left out where no result tells of its scenario."""
     scores: Mapping[str, RubricSummary] = {}
@@ -370,7 +373,7 @@ class CampaignSummary(Noun):
     def _as_needed(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         for name in ('weighed', 'scores', 'failed_otherwise', 'repaired', 'decided', 'command',
-                     'shard', 'skipped', 'is_in_harness', 'is_chosen', 'claims'):
+                     'shard', 'skipped', 'is_in_harness', 'readable', 'is_chosen', 'claims'):
             if not getattr(self, name):
                 data.pop(name, None)
         if self.spec is None:

@@ -13,6 +13,7 @@ SCENARIO, SEED = 'SCN-R-101', 1234567891
 SPY = '''
 """A controller that looks for the plan of its trial wherever it can."""
 
+from contextlib import suppress
 from importlib import import_module
 import json
 import os
@@ -29,21 +30,17 @@ from safety_scenarios.controllers.rule_based import RuleBased
 NOT_SHOWN = ('/scan', '/tf')
 
 
-def parents():
-    pid = os.getpid()
-    while pid > 1:
-        yield pid
-        pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
-
-
 class Spy(RuleBased):
     """Drives as the reference does, and writes down all that it finds."""
 
     def start(self):
         super().start()
-        self.__dict__['found'] = found = {'process': [], 'topics': [], 'parameters': []}
-        for pid, place in zip(parents(), ('self', 'evaluator')):
-            found['process'] += [place, Path(f'/proc/{pid}/cmdline').read_text()]
+        self.__dict__['found'] = found = {
+            'process': [], 'topics': [], 'parameters': [],
+            'files': [str(one) for one in Path('run').rglob('*')]}
+        for pid, place in ((os.getpid(), 'self'), (os.getppid(), 'evaluator')):
+            with suppress(OSError):
+                found['process'] += [place, Path(f'/proc/{pid}/cmdline').read_text()]
         found['process'] += [Path('/proc/self/environ').read_text(), os.getcwd(), *sys.argv]
         found['process'] += [os.readlink(f'/proc/self/fd/{one}')
                              for one in os.listdir('/proc/self/fd')
@@ -75,7 +72,8 @@ class Spy(RuleBased):
                     self.found['parameters'].append(name)
                     self.ask(name)
             threading.Event().wait(0.2)
-            Path('spied.json').write_text(json.dumps(self.found))
+            Path('spied.part').write_text(json.dumps(self.found))
+            os.replace('spied.part', 'spied.json')  # its process may end at any time
 
     def ask(self, name):
         node = self.node
@@ -104,6 +102,8 @@ def found(request, tmp_path_factory) -> dict[str, str]:
                        *world, again=False, TMPDIR=str(folder))
         assert run.trials, run.output
         spied = json.loads((folder / 'spied.json').read_text())
+        if json.loads((folder / 'run' / 'campaign.json').read_text()).get('readable'):
+            spied['files'] = []  # this kernel refuses to hide them, which the result states
     finally:
         os.chdir(before)
     # the verdicts leave when the last trial is over; the process may live to hear them

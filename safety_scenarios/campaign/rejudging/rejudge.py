@@ -474,6 +474,7 @@ def _summary(folder: Path, evidence: Evidence, results: Sequence[TrialResult],
         is_in_harness=before is not None and before.is_in_harness,
         is_chosen=run.is_chosen).model_copy(
             update={'repaired': repairs_of(folder), 'shard': run.shard,
+                    'readable': before.readable if before else '',
                     'skipped': run.selection.skip})
 
 

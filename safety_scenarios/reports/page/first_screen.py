@@ -254,6 +254,9 @@ def _remarks(source: Source) -> Iterator[str]:
     if summary.is_in_harness:
         yield ('The controller ran in the process of the harness (isolate was off), where its '
                'code could reach the plan and change verdicts')
+    if summary.readable:
+        yield ("The controller could read this campaign's files, such as the plan of its trial "
+               f'({summary.readable})')
     if summary.sut is not None:
         yield from (f'Not one thing was judged: {text}' for text in summary.sut.doubts)
     open_ = [result for result in source.counted if not result.is_decided]

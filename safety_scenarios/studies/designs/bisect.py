@@ -339,7 +339,8 @@ class CampaignsOfCheckpoints:
         settings = one.settings.model_copy(update={'output': str(folder), 'only': tuple(
             f'{name}:{index}' for name, index in worlds or ())})
         results = _Results()
-        summary = run_campaign(plan_campaign(settings, self._scenarios, folder=folder), [results])
+        summary = run_campaign(plan_campaign(
+            settings, self._scenarios, folder=folder, within=self._folder), [results])
         if summary.interrupted:
             raise KeyboardInterrupt
         return results.found

@@ -167,7 +167,7 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path) -> Matrix
         try:
             planned.append(PlannedArm(arm, plan_campaign(
                 _warm(arm), scenarios, folder=folder / arm.name,
-                suffix=_suffix(folder / arm.name))))
+                suffix=_suffix(folder / arm.name), within=folder)))
         except InputError as error:
             errors.append(SettingsError('\n'.join(
                 f'arm {arm.name}: {line}' for line in error.lines)))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 import json
 import os
+from pathlib import Path
 import pickle
 import socket
 import sys
@@ -31,6 +32,7 @@ from safety_scenarios.scenario.message import ChatMessage, Command, Message, Obs
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import ControllerContext, ControllerSettings
 from safety_scenarios.trial.link import ControllerFacts
+from safety_scenarios.trial.links.hidden_places import REFUSED
 from safety_scenarios.trial.links.isolated_process import Child, forked, spawned
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,
@@ -80,10 +82,17 @@ class IsolatedController:
 
     :param name: of a plug-in, or ``MODULE:NAME``; empty: ``thing``
     :param starts_within_s: how long it may take to be made, such as to load a model
+    :param folder: of the campaign, which is hidden from the process; None: there is none
+    :param is_demanded: refuse to run it where its folder cannot be hidden
+    :ivar readable: why it could read the files of the campaign, known when it has begun; empty:
+        it cannot
     """
 
-    def __init__(self, name: str = '', thing: Any = None, starts_within_s: float = 0.0) -> None:
+    def __init__(self, name: str = '', thing: Any = None, starts_within_s: float = 0.0,
+                 folder: Path | None = None, *, is_demanded: bool = False) -> None:
         self._name, self._thing = name, thing
+        self._folder = '' if folder is None else str(folder.absolute())
+        self._is_demanded, self.readable = is_demanded, ''
         self._begin_s = max(_BEGIN_S, starts_within_s)
         self._pickled = None if name else _pickled(thing)
         self._is_fork = not name and self._pickled is None
@@ -236,14 +245,27 @@ class IsolatedController:
                                   f'or use isolate=False')
         ours, theirs = socket.socketpair()
         with theirs:
-            child = forked(ours, theirs, self._thing) if self._is_fork else spawned(theirs)
+            child = forked(ours, theirs, self._thing, self._folder) if self._is_fork \
+                else spawned(theirs)
         self._frames = Frames(ours.detach(), MAX_REPLY, child.ended)
         self._child, self._is_loaded, self._ended = child, self._is_fork, ''
         self._end = weakref.finalize(self, _end, self._frames, child, os.getpid())
-        if not self._is_fork:
-            where = json.dumps([place or os.getcwd() for place in sys.path]).encode()
-            self._frames.send(where)
-        return self._frames
+        frames = self._frames
+        try:
+            if not self._is_fork:
+                frames.send(json.dumps([self._folder, [
+                    place or os.getcwd() for place in sys.path]]).encode())
+            self.readable = json.loads(frames.receive(self._watched(_HANG_S)))
+        except ConnectionLost:
+            self._kill()
+            raise ControllerError(self._ended) from None
+        except Hanging:
+            raise ControllerError(f'the controller {self._label}: its process did not begin '
+                                  f'within {_HANG_S} s, and was ended') from None
+        if self.readable and self._is_demanded:
+            self._kill(REFUSED.format(self.readable))
+            raise ControllerError(self._ended)
+        return frames
 
     def _kill(self, because: str = '') -> None:
         """End the process, and keep why."""

@@ -10,6 +10,7 @@ It knows the robot and the interface of the controller, and neither scenario nor
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, ExitStack
+import json
 import os
 import pickle
 import select
@@ -29,6 +30,7 @@ from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.conversation import Utterance
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.timing import TOLD_NS
+from safety_scenarios.trial.links.hidden_places import BEGIN, hide
 from safety_scenarios.trial.links.isolation_protocol import (
     ConnectionLost,
     DecisionWriter,
@@ -226,18 +228,21 @@ def end_of(pid: int) -> int:
         return -1
 
 
-_BOOT = """
-import json, os, sys
+_BOOT = BEGIN + """
 descriptor = int(sys.argv[1])
 length = int.from_bytes(os.read(descriptor, 4), 'little')
 text = b''
 while len(text) < length:
     text += os.read(descriptor, length - len(text))
-sys.path[:] = json.loads(text)
+folder, sys.path[:] = json.loads(text)
+from safety_scenarios.trial.links.hidden_places import hide
+text = json.dumps(hide(folder)).encode()
+os.write(descriptor, len(text).to_bytes(4, 'little') + text)
 from safety_scenarios.trial.links.isolated_process import serve
 serve(descriptor)
 """
-"""Python code of the new process: it looks for modules where this process does."""
+"""Python code of the new process: it looks for modules where this process does. First it hides
+what the controller must not see, and replies why it could not."""
 
 
 class Child:
@@ -308,10 +313,11 @@ def spawned(theirs: socket.socket) -> Child:
     return Child(started.pid)
 
 
-def forked(ours: socket.socket, theirs: socket.socket, thing: Any) -> Child:
+def forked(ours: socket.socket, theirs: socket.socket, thing: Any, folder: str) -> Child:
     """
     Copy this process, in a thread, so that the copy has no frames of whoever calls.
 
+    :param folder: of the campaign, to be hidden; empty: none
     :raises ControllerError: it cannot be copied
     """
     for stream in (sys.stdout, sys.stderr):
@@ -324,7 +330,7 @@ def forked(ours: socket.socket, theirs: socket.socket, thing: Any) -> Child:
             pids.append(pid)
             return
         try:
-            _become_child(ours, theirs, thing)
+            _become_child(ours, theirs, thing, folder)
         finally:
             os._exit(0)
 
@@ -337,7 +343,7 @@ def forked(ours: socket.socket, theirs: socket.socket, thing: Any) -> Child:
     return Child(pids[0])
 
 
-def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any) -> None:
+def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any, folder: str) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -346,4 +352,5 @@ def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any) -> Non
     said = error_output()
     os.dup2(said if said >= 0 else os.open(os.devnull, os.O_WRONLY), 1)
     ours.close()
+    Frames(theirs.fileno(), _NO_LIMIT).send(json.dumps(hide(folder)).encode())
     serve(theirs.fileno(), thing)

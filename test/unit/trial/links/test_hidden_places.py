@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 The safety_scenarios authors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller in a process of its own sees neither the running campaign nor its harness."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import safety_scenarios as ss
+from safety_scenarios.errors import ControllerError, SettingsError
+from safety_scenarios.trial.links.isolated_controller import IsolatedController
+
+SCENARIO = 'SCN-R-101'
+OWN = '''
+import ctypes, glob, json, os, zlib
+import safety_scenarios as ss
+
+
+def journals(way):
+    if way == 'glob':
+        return glob.glob('run*/traces/*/*.part')
+    if way == 'open files':
+        parent = f'/proc/{os.getppid()}/fd'
+        links = [os.readlink(f'{parent}/{one}') for one in os.listdir(parent)
+                 if os.path.lexists(f'{parent}/{one}')]
+        return [one for one in links if one.endswith('.part')]
+    library = ctypes.CDLL(None)
+    library.umount2(os.path.abspath('run').encode(), 2)
+    library.unshare(0x10020000)
+    library.umount2(os.path.abspath('run').encode(), 2)
+    return journals('glob')
+
+
+def plan(way):
+    for path in journals(way):
+        with open(path, 'rb') as file:
+            text = zlib.decompressobj(31).decompress(file.read())
+        if b'\\n' in text:
+            return json.loads(text.split(b'\\n', 1)[0])['trial']
+
+
+class Cheat:
+    """Stops for as long as the plan of its trial says, and looks at no sensor."""
+
+    way = 'glob'
+
+    def __init__(self):
+        self.plan = self.began_ns = None
+
+    def decide(self, observation):
+        if self.began_ns is None:
+            self.began_ns = observation.t_ns
+            try:
+                self.plan = plan(self.way)
+            except OSError:
+                pass
+        if self.plan is None:
+            return ss.Command(velocity=(0.8, 0.0))
+        onset_ns = self.began_ns + self.plan['onset_delay_ns'] \\
+            + self.plan['onset_phase'] * 50e6 + 100e6
+        stands = onset_ns <= observation.t_ns < onset_ns + self.plan['all_clear_ns']
+        return ss.Command(velocity=(0.0 if stands else 0.8, 0.0))
+
+
+class ByOpenFiles(Cheat):
+    way = 'open files'
+
+
+class ByUnmounting(Cheat):
+    way = 'unmounting'
+
+
+class Stays(Cheat):
+    """Looks where it is, and drives."""
+
+    way = 'glob'
+
+    def decide(self, observation):
+        os.getcwd()
+        return ss.Command(velocity=(0.8, 0.0))
+'''
+REFUSES = """
+import ctypes, os, sys
+user, library = os.geteuid(), ctypes.CDLL(None)
+if library.unshare(0x10000000) == 0:  # where this fails, so does what is to be refused
+    for name, text in (('self/uid_map', f'0 {user} 1'), ('sys/user/max_mnt_namespaces', '0')):
+        with open(f'/proc/{name}', 'w') as file:
+            file.write(text)
+os.execv(sys.executable, [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main '
+                          'import main; sys.exit(main())', *sys.argv[1:]])
+"""
+IS_REFUSED = subprocess.run(
+    [sys.executable, '-c', 'import sys; from safety_scenarios.trial.links.hidden_places import '
+     'hide; sys.exit(hide(""))'], capture_output=True, text=True).stderr.strip()
+hides = pytest.mark.skipif(bool(IS_REFUSED), reason=f'no mount namespace here: {IS_REFUSED}')
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Stand in a folder with a module of the user's."""
+    (tmp_path / 'own_cheat.py').write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import own_cheat
+    yield own_cheat
+    del sys.modules['own_cheat']
+
+
+@hides
+@pytest.mark.parametrize('name', ['Cheat', 'ByOpenFiles', 'ByUnmounting'])
+@pytest.mark.parametrize('kind', ['name', 'class', 'closure', 'worker'])
+def test_whoever_would_read_the_plan_fails(own, name, kind):
+    cheat = getattr(own, name)()
+    results = ss.run(SCENARIO, controller={
+        'name': f'own_cheat:{name}', 'worker': f'own_cheat:{name}', 'class': getattr(own, name),
+        'closure': lambda observation: cheat.decide(observation)}[kind],
+        link='loopback', seed=7, output='run', jobs=2 if kind == 'worker' else 1)
+    assert results.verdict is ss.Verdict.FAIL, results.trials[0].reason
+    assert not results.summary.readable
+
+
+def test_in_the_process_of_the_harness_it_passes(own):
+    """Else the tests above would show nothing."""
+    assert ss.run(SCENARIO, controller='own_cheat:Cheat', isolate=False, link='loopback', seed=7,
+                  output='run').verdict is ss.Verdict.PASS
+
+
+def test_a_refusal_of_the_kernel_is_stated(own, tmp_path):
+    ran = subprocess.run(
+        [sys.executable, '-c', REFUSES, 'run', SCENARIO, '--link', 'loopback', '--seed', '7',
+         '--controller', 'own_cheat:Cheat', '--output', 'run'],
+        capture_output=True, text=True, timeout=300, env={
+            **os.environ, 'COLUMNS': '500', 'SAFETY_SCENARIOS_REPORT': 'on'})
+    assert ran.returncode == 0, ran
+    assert "the controller could read this campaign's files" in ran.stdout, ran
+    assert json.loads((tmp_path / 'run' / 'campaign.json').read_text())['readable']
+    assert 'The controller could read this campaign' in (
+        tmp_path / 'run' / 'report.html').read_text()
+
+
+def test_a_working_directory_in_the_folder_stays_and_is_stated(own, tmp_path, monkeypatch):
+    (tmp_path / 'run').mkdir()
+    monkeypatch.chdir(tmp_path / 'run')
+    results = ss.run(SCENARIO, controller='own_cheat:Stays', link='loopback', seed=7, output='.')
+    assert results.verdict is ss.Verdict.FAIL, results.trials[0].reason
+    assert results.summary.readable
+
+
+def test_where_it_was_hidden_when_it_was_planned_it_must_be_hidden_when_it_runs(own, tmp_path):
+    with IsolatedController('own_cheat:Cheat', folder=tmp_path, is_demanded=True) as process, \
+            pytest.raises(ControllerError, match='but not where it runs'):
+        process.beginning('load', ('own_cheat:Cheat', None))
+    assert not process.is_running
+
+
+def test_a_campaign_that_is_refused_leaves_no_folder(own, tmp_path):
+    with pytest.raises(SettingsError):
+        ss.run(SCENARIO, controller=own.Cheat, controller_parameters=['way=2'], trials=0,
+               link='loopback', output='run')
+    assert not (tmp_path / 'run').exists()
