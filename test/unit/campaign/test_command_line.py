@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 from safety_scenarios.campaign.process import remove_launch_files
 from unit.loopback_runs import loopback_run
@@ -18,28 +19,38 @@ sys.argv = ['safety-scenarios', *sys.argv[1:]]
 sys.exit(main.main())
 """
 SPY = """
-import os
+import os, time
 from pathlib import Path
 import safety_scenarios as ss
 
+if not Path('seen').exists():
+    Path('seeing').write_text(str(os.getppid()))
+    Path('seeing').replace('seen')
+    while not Path('looked').exists():
+        time.sleep(0.01)
+
 
 def spy(observation):
-    Path('seen').write_text(Path(f'/proc/{os.getppid()}/cmdline').read_text())
     return ss.Command(velocity=(0.5, 0.0))
 """
 
 
 def test_the_command_line_of_a_campaign_is_out_of_sight(tmp_path):
     (tmp_path / 'own_spy.py').write_text(SPY)
-    done = subprocess.run(
-        [sys.executable, '-c', CODE, 'run', 'SCN-R-101', '--seed', '987654321', '--link',
-         'loopback', '--controller', 'own_spy:spy', '--output', 'run', '-v'], cwd=tmp_path,
-        timeout=120,
-        capture_output=True, text=True)
-    assert done.returncode == 1, done.stdout + done.stderr
-    shown = ' '.join(done.stdout.split())
+    with subprocess.Popen(
+            [sys.executable, '-c', CODE, 'run', 'SCN-R-101', '--seed', '987654321', '--link',
+             'loopback', '--controller', 'own_spy:spy', '--output', 'run', '-v'], cwd=tmp_path,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as campaign:
+        until = time.monotonic() + 60.0
+        while not (tmp_path / 'seen').exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        harness = (tmp_path / 'seen').read_text()
+        told = Path(f'/proc/{harness}/cmdline').read_text()
+        (tmp_path / 'looked').touch()
+        shown = ' '.join(campaign.communicate(timeout=120)[0].split())
+    assert campaign.returncode == 1, shown
     assert 'seed: 987654321' in shown and '--seed 987654321' in shown
-    assert (tmp_path / 'seen').read_text().rstrip('\0') == 'safety-scenarios run'
+    assert told.rstrip('\0') == 'safety-scenarios run'
 
 
 def test_what_launch_wrote_for_this_process_goes_and_nothing_else(tmp_path, monkeypatch):
