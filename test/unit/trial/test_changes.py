@@ -9,6 +9,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
 from safety_scenarios.formats.scenario_files import portable_name
+from safety_scenarios.lint.pairs import _apart
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.vary import Draw
 from safety_scenarios.scenario.scenario import Scenario
@@ -109,7 +110,9 @@ def test_one_of_several_ranges_is_drawn():
     ('\n  nominal:', '\n  world: {senses: {dropouts: 0.2}}\n  nominal:',
      'ros.world.senses.dropouts'),
     ('vary:', 'world: {floor: {friction: 0.5}}\n  vary:\n    grip: {range: [0.3, 0.8], '
-     'sets: [ros.world.floor.friction]}', 'ros.vary.grip')])
+     'sets: [ros.world.floor.friction]}', 'ros.vary.grip'),
+    ('vary:', 'vary:\n    early: {choice: [100, 200], '
+     'sets: ["ros.nominal.changes[0].begins_ms[0]"]}', 'ros.nominal.changes')])
 def test_a_variant_that_is_drawn_otherwise_is_warned_of(tmp_path, old, new, field):
     hazard, variant = ROBOTIC / 'path_blocked.yaml', ROBOTIC / 'box_beside_path.yaml'
     text = variant.read_text(encoding='utf-8')
@@ -120,3 +123,8 @@ def test_a_variant_that_is_drawn_otherwise_is_warned_of(tmp_path, old, new, fiel
     assert ['.'.join(map(str, remark.field)) for remark in found] == [field]
     assert not [remark for remark in review(load_scenarios(
         [str(hazard), str(variant)]).scenarios).remarks if remark.code == 'L227']
+
+
+def test_a_range_of_numbers_and_a_text_have_nothing_in_common():
+    assert _apart([(1.0, 0.0, 2.0)], [(1.0, 'hello', 'hello')]) == 1.0
+    assert _apart([(1.0, None, None)], [(1.0, None, None)]) == 0.0

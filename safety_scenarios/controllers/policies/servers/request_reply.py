@@ -152,7 +152,7 @@ class Gr00tModel(ServerModel):
         self._is_nested = True
 
     def connect(self, deadline: Deadline) -> None:
-        """Connect, and learn what the server takes and gives."""
+        """Connect, learn what the server takes and gives, and let it begin anew."""
         self.dial(deadline).close()  # whether anything listens, which ZeroMQ does not tell
         if self._context is None:
             self._context = zmq.Context()
@@ -171,6 +171,7 @@ class Gr00tModel(ServerModel):
         self._is_nested = not any(one.key.startswith(f'{one.kind}.') for one in declared)
         self._modalities = {
             f'{one.kind}.{one.key}' if self._is_nested else one.key: one for one in declared}
+        self._begin(deadline)
 
     def inputs(self) -> Mapping[str, Tensor] | None:
         """Return the modalities that are observed; their shapes are not declared."""
@@ -196,14 +197,12 @@ class Gr00tModel(ServerModel):
 
     def reset(self) -> None:
         """Let the server begin anew; earlier versions have nothing to forget, and refuse."""
-        if self._socket is None or not self._is_nested:
-            return
+        if self._is_connected():  # a new connection begins with it
+            self._asked(self._begin, Deadline(self.options.timeout_s))
 
-        def reset(deadline: Deadline) -> None:
-            if not self._is_connected():  # the server still has what the last trial left
-                self.connect(deadline)
+    def _begin(self, deadline: Deadline) -> None:
+        if self._is_nested:
             self._call('reset', {'options': None}, deadline)
-        self._asked(reset, Deadline(self.options.timeout_s))
 
     def hang_up(self) -> None:
         """Close the socket: after a wait in vain it could never be asked again."""

@@ -127,10 +127,11 @@ DIES = object()
 
 @contextmanager
 def gr00t(answer: Callable[[Any], Any], config: Any = NEWER,
-          says_again: bool = False) -> Iterator[str]:
+          says_again: bool = False, asked: list[str] | None = None) -> Iterator[str]:
     """
     Serve as GR00T does; an answer that is bytes is sent as it stands.
 
+    :param asked: what was asked for, in order, is added to it
     :param says_again: each answer comes once more, just before the next one
     """
     context = zmq.Context()
@@ -155,6 +156,8 @@ def gr00t(answer: Callable[[Any], Any], config: Any = NEWER,
             *envelope, data = server.recv_multipart()
             request = read(data)
             endpoint = request['endpoint']
+            if asked is not None:
+                asked.append(endpoint)
             found = {'status': 'ok'} if endpoint == 'ping' else config \
                 if endpoint == 'get_modality_config' else {} if endpoint == 'reset' \
                 else answer(request)

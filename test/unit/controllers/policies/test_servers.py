@@ -560,6 +560,32 @@ def test_a_question_that_gr00t_loses_with_its_connection_is_dropped_and_at_first
         model.close()
 
 
+def test_a_gr00t_whose_connection_was_lost_keeps_nothing_of_the_trial_before():
+    script, asked = [{'base_motion': CHUNK}, DIES, {'base_motion': CHUNK}], list[str]()
+    with gr00t(lambda _: script.pop(0), asked=asked) as address:
+        model = Gr00tModel(address, SHORT)
+        model.open()
+        model.infer(MODALITIES)
+        assert failure(model, MODALITIES).name == 'dropped'
+        asked.clear()
+        model.reset()
+        model.infer(MODALITIES)
+        model.close()
+    assert [one for one in asked if one in ('reset', 'get_action')] == ['reset', 'get_action']
+
+
+def test_an_empty_answer_that_is_whole_is_malformed_and_not_waited_for():
+    def empty(connection: Any) -> None:
+        connection.recv(1 << 16)
+        connection.sendall(b'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+    with listening(empty) as port:
+        model = ActModel(f'http://127.0.0.1:{port}/act', ModelOptions(cold_start_s=60.0))
+        began_s = time.monotonic()
+        assert failure(model).name == 'malformed'
+        assert time.monotonic() - began_s < 10.0
+        model.close()
+
+
 def test_an_earlier_gr00t_is_asked_in_its_own_way():
     requests: list[Any] = []
 

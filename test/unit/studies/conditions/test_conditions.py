@@ -21,6 +21,7 @@ from safety_scenarios.studies.conditions.condition import (
     _Level,
     Axis,
     find_conditions,
+    Part,
     Search,
 )
 from safety_scenarios.studies.conditions.failures import axes_of, effects_of, meanings_of
@@ -133,6 +134,14 @@ def test_the_shares_of_a_condition_are_said_to_be_of_the_trials_that_chose_it():
                for number in range(40)]
     [found] = failures.conditions_of(results, 'ros')
     assert any('of the trials that chose the condition' in line for line in condition_lines(found))
+
+
+def test_a_side_is_named_only_where_every_value_is_on_it():
+    part = Part('side', 'rad', low=-0.125, drawn=(-0.1, 0.1, 0.15))
+    assert part_text(part, 'bearing of person') == (
+        'where side (bearing of person) is -0.1 or 0.1 or 0.15 rad')
+    assert part_text(replace(part, low=0.05, drawn=(0.1, 0.15)), 'bearing of person') == (
+        'on the left (side is 0.1 or 0.15 rad)')
 
 
 def sizes(fails: Callable[[float], bool], trials: int = 60) -> Search:
