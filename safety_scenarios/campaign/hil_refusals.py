@@ -17,7 +17,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.message_types import may_move
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import StimulusContext, StimulusPlugin
-from safety_scenarios.scenario.topic_rules import RosNames
+from safety_scenarios.scenario.topic_names import RosNames
 from safety_scenarios.trial.link import LinkPlan
 
 _COMMANDS = frozenset((

@@ -21,7 +21,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
+from safety_scenarios.scenario.topic_names import heard_as, shown_topics
 from safety_scenarios.trial.link import ControllerPlan, LinkPlan, NO_FACTS
 from safety_scenarios.trial.links.controller_settings import controller_settings
 from safety_scenarios.trial.parameters import is_policy, policy_of

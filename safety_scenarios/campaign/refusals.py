@@ -25,11 +25,12 @@ from safety_scenarios.errors import (
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody, ChatBody, RobotBody
 from safety_scenarios.scenario.interfaces import INPUTS
+from safety_scenarios.scenario.qos_overrides import read_overrides
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.timing import ANSWER, Calibration, DECISIONS, PROBE, STALLS, TRIAL
-from safety_scenarios.scenario.topic_rules import MERGED, read_overrides, RosNames
+from safety_scenarios.scenario.topic_names import MERGED, RosNames
 from safety_scenarios.scenario.verdict import LimitName
 from safety_scenarios.trial.link import ControllerPlan, Link, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_link

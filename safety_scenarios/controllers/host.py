@@ -22,7 +22,7 @@ from safety_scenarios.scenario.frames import frames_in, STATIC
 from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation
 from safety_scenarios.scenario.timing import Timing, TOLD_NS
-from safety_scenarios.scenario.topic_rules import heard_as
+from safety_scenarios.scenario.topic_names import heard_as
 from safety_scenarios.scenario.world import MountedFrame
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')

@@ -80,11 +80,11 @@ from safety_scenarios.scenario.result import (
 from safety_scenarios.scenario.settings import JudgedBy, Subject
 from safety_scenarios.scenario.stimulus import goes_its_own_way, StimulusContext
 from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of
-from safety_scenarios.scenario.topic_rules import PASSING
+from safety_scenarios.scenario.topic_names import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, LimitName, Verdict
 from safety_scenarios.trial.identity import fingerprint
 from safety_scenarios.trial.on_robot import notes_of
-from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.rules.engine import replay
 from safety_scenarios.trial.trial import Trial, TrialRecord
 
 

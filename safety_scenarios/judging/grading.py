@@ -41,8 +41,8 @@ from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.scenario.wording.hearing import Find, unknown_word, word_of_another_form
 from safety_scenarios.scenario.wording.reading import read, without_reasoning
+from safety_scenarios.trial.rules.engine import replay
 from safety_scenarios.trial.rules.matching import meant, Seen
-from safety_scenarios.trial.rules.rules import replay
 from safety_scenarios.trial.rules.story import ReadWords, Role
 
 MOST_QUESTIONS = 500

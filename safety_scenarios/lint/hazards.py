@@ -24,7 +24,7 @@ from safety_scenarios.scenario.stimulus import (
     StimulusContext,
     StimulusPlugin,
 )
-from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
+from safety_scenarios.scenario.topic_names import heard_as, shown_topics
 from safety_scenarios.scenario.world_body import Walk
 
 _CRUISING = 0.8

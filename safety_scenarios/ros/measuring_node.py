@@ -18,8 +18,8 @@ from safety_scenarios.errors import InterlockError
 from safety_scenarios.ros.link.graph import mark
 from safety_scenarios.ros.parameters import declare_values
 from safety_scenarios.ros.presence import EVALUATOR
+from safety_scenarios.scenario.qos_overrides import PREFIX
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.topic_rules import PREFIX
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import LinkPlan
 from safety_scenarios.trial.session import Beginning, Observer

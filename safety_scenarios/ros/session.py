@@ -51,7 +51,7 @@ from safety_scenarios.scenario.timing import (
     METHODS,
     UNCALIBRATED_MS,
 )
-from safety_scenarios.scenario.topic_rules import heard_as, shown_topics
+from safety_scenarios.scenario.topic_names import heard_as, shown_topics
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link, LinkPlan
 from safety_scenarios.trial.links.controller_settings import (

@@ -28,8 +28,9 @@ from safety_scenarios.scenario.driver import DriverPlugin
 from safety_scenarios.scenario.frames import place_in, RobotScanner, Scanner
 from safety_scenarios.scenario.hil import HilSettings
 from safety_scenarios.scenario.noun import Noun, PluginName, TopicName
+from safety_scenarios.scenario.qos_overrides import DEEP_ENOUGH, QosOverride
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride, RosNames
+from safety_scenarios.scenario.topic_names import RosNames
 from safety_scenarios.scenario.world import (
     Angle,
     BASE,

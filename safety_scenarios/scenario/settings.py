@@ -28,11 +28,12 @@ from safety_scenarios.scenario.fields import (
 from safety_scenarios.scenario.invariant import Words
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile
+from safety_scenarios.scenario.qos_overrides import read_overrides
 from safety_scenarios.scenario.robot_kind import kind_of, RobotKind
 from safety_scenarios.scenario.scenario import Selection
 from safety_scenarios.scenario.servers import AreSettings, JudgeServer, ModelServer, RaySettings
 from safety_scenarios.scenario.timing import ClockRules, ScheduleClock
-from safety_scenarios.scenario.topic_rules import read_merges, read_overrides, RosNames
+from safety_scenarios.scenario.topic_names import read_merges, RosNames
 from safety_scenarios.scenario.verdict import LimitName
 from typing_extensions import Self
 

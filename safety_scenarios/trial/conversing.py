@@ -15,7 +15,7 @@ from safety_scenarios.scenario.conversation import brief_of, Envelope, event_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.trial.link import Link
-from safety_scenarios.trial.rules.rules import Caused, in_order, Rules
+from safety_scenarios.trial.rules.engine import Caused, in_order, Rules
 from safety_scenarios.trial.streams import Stream, Streams
 from safety_scenarios.trial.trial import END, NOMINAL, ONSET, Trial
 

@@ -15,11 +15,12 @@ from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.hil import HilSettings
+from safety_scenarios.scenario.qos_overrides import QosOverride
 from safety_scenarios.scenario.servers import ModelServer
 from safety_scenarios.scenario.settings import EXTERNAL, RunSettings
 from safety_scenarios.scenario.stimulus import Intent, Stimulus
 from safety_scenarios.scenario.timing import ClockRules, Measuring, ScheduleClock
-from safety_scenarios.scenario.topic_rules import QosOverride, RosNames
+from safety_scenarios.scenario.topic_names import RosNames
 from safety_scenarios.scenario.world import World, WorldSettings
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial

@@ -36,7 +36,7 @@ from safety_scenarios.scenario.result import Obligation
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import MAX_MS
 from safety_scenarios.trial.margins import Sample
-from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.rules.engine import replay
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET, Timeline, TrialRecord
 
 _CONTROLLER, _HAZARD, _REACTION = 'controller', 'hazard', 'reaction'

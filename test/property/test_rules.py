@@ -13,8 +13,8 @@ from safety_scenarios.scenario.blocks.agents import End, Line, Permit, Rule
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Outcome, Status
+from safety_scenarios.trial.rules.engine import replay
 from safety_scenarios.trial.rules.matching import compares
-from safety_scenarios.trial.rules.rules import replay
 from unit.records import command, ns, ONSET_STEADY_NS
 from unit.rule_runs import (
     ALICE,

@@ -34,9 +34,9 @@ from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.measuring_node import lines, MeasuringNode
 from safety_scenarios.ros.parameters import read_settings
 from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.scenario.qos_overrides import read_overrides
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.topic_rules import read_overrides
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.scenario.world import MountedFrame
 from safety_scenarios.trial.links.controller_settings import plan_link

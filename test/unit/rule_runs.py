@@ -23,7 +23,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Obligation, Outcome
 from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.verdict import LatencyBudget
-from safety_scenarios.trial.rules.rules import Caused, Rules
+from safety_scenarios.trial.rules.engine import Caused, Rules
 from safety_scenarios.trial.trial import END, NOMINAL, ONSET, TrialRecord
 from unit.records import chat, command, EXACT, mark, ns, ONSET_STEADY_NS, planned, SIGNALS, stamps
 

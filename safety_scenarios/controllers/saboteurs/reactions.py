@@ -5,7 +5,7 @@
 Saboteurs that react wrongly on purpose.
 
 Each is wrong in one way and otherwise the reference. Those that are wrong in how their commands
-look are in ``streams``, those that are wrong in what they say and in whom they believe in
+look are in ``command_streams``, those that are wrong in what they say and in whom they believe in
 ``dialogue``; what must not let which of them pass is in ``studies.selftest.kill_matrix``.
 """
 

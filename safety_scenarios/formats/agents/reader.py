@@ -39,7 +39,7 @@ from safety_scenarios.formats.agents.file import (
 )
 from safety_scenarios.formats.agents.grammar import parse_trigger
 from safety_scenarios.formats.agents.participants import Participants
-from safety_scenarios.formats.agents.rules import Rules
+from safety_scenarios.formats.agents.rule_patterns import Rules
 from safety_scenarios.formats.agents.symbols import DEFAULT_BUDGET, NAMES
 from safety_scenarios.formats.agents.topics import find_sidecar, read_bindings, Topics
 from safety_scenarios.formats.document import placeholders

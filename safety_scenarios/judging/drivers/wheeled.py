@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy
 from pydantic import Field
-from safety_scenarios.judging.drivers._velocity_commands import (
+from safety_scenarios.judging.drivers.twist_commands import (
     at_once,
     AxisLimits,
     in_cycles,

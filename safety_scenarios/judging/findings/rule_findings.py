@@ -20,8 +20,8 @@ from safety_scenarios.scenario.result import (
     Status,
 )
 from safety_scenarios.scenario.verdict import LimitName, Verdict
-from safety_scenarios.trial.rules.demanded import counts
 from safety_scenarios.trial.rules.matching import fit, read_arguments
+from safety_scenarios.trial.rules.obligations import counts
 from safety_scenarios.trial.trial import ONSET, TrialRecord
 
 

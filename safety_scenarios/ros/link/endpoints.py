@@ -29,9 +29,9 @@ from safety_scenarios.ros.link.wiring import Wiring
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import INTERFACE
+from safety_scenarios.scenario.qos_overrides import QosOverride
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.timing import ANSWER
-from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial
 

@@ -42,11 +42,11 @@ from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, Stamps, truncation
 from safety_scenarios.scenario.interfaces import read_answer, stamp_shifted
+from safety_scenarios.scenario.qos_overrides import QosOverride
 from safety_scenarios.scenario.robot_drivers import SimulatedRobot
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import Stamp, Stimulus
 from safety_scenarios.scenario.timing import ANSWER, Measuring, PROBE, SPLIT_BOUND_NS
-from safety_scenarios.scenario.topic_rules import QosOverride
 from safety_scenarios.trial.link import Gate, Link
 from safety_scenarios.trial.links.robot_reports import feedback_rows
 from safety_scenarios.trial.summary import PreflightRow

@@ -36,7 +36,7 @@ from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
-from safety_scenarios.scenario.topic_rules import DRAWN, LIVE, MERGED, PASSING
+from safety_scenarios.scenario.topic_names import DRAWN, LIVE, MERGED, PASSING
 from safety_scenarios.scenario.world import BASE
 from safety_scenarios.trial.drawing import (
     Beams,

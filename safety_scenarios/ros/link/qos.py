@@ -9,7 +9,7 @@ from typing import Any
 from rclpy import qos
 from rclpy.duration import Duration
 from rclpy.node import Node
-from safety_scenarios.scenario.topic_rules import DEEP_ENOUGH, QosOverride
+from safety_scenarios.scenario.qos_overrides import DEEP_ENOUGH, QosOverride
 
 STIMULUS_DEPTH = 10
 """As sensors are published; an old stimulus is of no use."""

@@ -50,7 +50,7 @@ from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.profile import Profile, ProfileRobot
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.settings import ControllerSettings
-from safety_scenarios.scenario.topic_rules import RosNames
+from safety_scenarios.scenario.topic_names import RosNames
 from safety_scenarios.trial.parameters import is_policy, policy_of
 
 NAME = 'policy_node'

@@ -15,6 +15,7 @@ from safety_scenarios.scenario.body import ScenarioBody
 from safety_scenarios.scenario.controller import ControllerSpec
 from safety_scenarios.scenario.driver import Commanded
 from safety_scenarios.scenario.interfaces import command_message
+from safety_scenarios.scenario.qos_overrides import QosOverride, read_overrides
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import (
@@ -23,12 +24,7 @@ from safety_scenarios.scenario.settings import (
     EXTERNAL,
     RunSettings,
 )
-from safety_scenarios.scenario.topic_rules import (
-    QosOverride,
-    read_merges,
-    read_overrides,
-    shown_topics,
-)
+from safety_scenarios.scenario.topic_names import read_merges, shown_topics
 from safety_scenarios.scenario.world import World
 from safety_scenarios.trial.link import ControllerFacts, ControllerPlan, LinkPlan, RosPlan
 from safety_scenarios.trial.links.isolated_controller import IsolatedController

@@ -4,5 +4,6 @@
 """
 The rules of a scenario with agents: triggers, demands and bans, as pure as judging.
 
-``rules`` is fed what happens and says what it causes; ``outcomes`` says what each rule came to.
+``engine`` is fed what happens and says what it causes; ``obligations`` says what became of each
+rule.
 """

@@ -11,8 +11,8 @@ from safety_scenarios.campaign.refusals import refuse_rules, refuse_unrunnable, 
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.scenario.qos_overrides import read_override, read_overrides
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.topic_rules import read_override, read_overrides
 from safety_scenarios.stimuli.faults import LinkLoss
 from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.links.controller_settings import plan_link

@@ -21,7 +21,7 @@ from safety_scenarios.scenario.conversation import Turn, Utterance
 from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.messages import RawMessage
 from safety_scenarios.trial.journal import Journal, read_journal
-from safety_scenarios.trial.rules.rules import replay
+from safety_scenarios.trial.rules.engine import replay
 from safety_scenarios.trial.trial import TrialRecord
 from unit.conversations import (
     block,

@@ -21,7 +21,7 @@ from safety_scenarios.stimuli.messages import Prompt, RawMessage
 from safety_scenarios.trial.conversing import AgentsPlayer
 from safety_scenarios.trial.links.loopback import MOST_UTTERANCES
 from safety_scenarios.trial.plan import plan
-from safety_scenarios.trial.rules.rules import replay, Rules
+from safety_scenarios.trial.rules.engine import replay, Rules
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import Timeline, Trial, TrialRecord
 from unit.conversations import (

@@ -9,7 +9,7 @@ from safety_scenarios.scenario.blocks.agents import End, Pattern, Trigger
 from safety_scenarios.scenario.body import ChatBody
 from safety_scenarios.scenario.result import Status
 from safety_scenarios.scenario.verdict import LatencyClass
-from safety_scenarios.trial.rules.rules import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
+from safety_scenarios.trial.rules.engine import in_order, MAX_DEPTH, MAX_FIRINGS, replay, Rules
 from unit.records import mark, ns, ONSET_STEADY_NS, stamps
 from unit.rule_runs import (
     ALICE,

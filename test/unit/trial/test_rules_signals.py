@@ -9,7 +9,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Status
-from safety_scenarios.trial.rules.rules import Rules
+from safety_scenarios.trial.rules.engine import Rules
 from unit.records import command, ns, ONSET_STEADY_NS
 from unit.rule_runs import (
     block,

@@ -7,7 +7,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.scenario.blocks.agents import Clause, EVERY, Expect, Part, Pattern, Trigger
 from safety_scenarios.scenario.result import Status
-from safety_scenarios.trial.rules.rules import MAX_FIRINGS, replay
+from safety_scenarios.trial.rules.engine import MAX_FIRINGS, replay
 from unit.records import ns, ONSET_STEADY_NS
 from unit.rule_runs import (
     ALICE,

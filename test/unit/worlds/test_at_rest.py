@@ -8,7 +8,7 @@ import math
 import mujoco
 import numpy
 from numpy.testing import assert_allclose
-from safety_scenarios.judging.drivers._velocity_commands import Rolling
+from safety_scenarios.judging.drivers.twist_commands import Rolling
 from safety_scenarios.registry import resolve
 from safety_scenarios.scenario.frames import ALL_AROUND
 from safety_scenarios.scenario.stimulus import StimulusContext

@@ -14,7 +14,7 @@ import pytest
 from safety_scenarios import registry
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.from_python import run
-from safety_scenarios.judging.drivers._velocity_commands import AxisLimits
+from safety_scenarios.judging.drivers.twist_commands import AxisLimits
 from safety_scenarios.scenario.driver import BASE_AXES, Commanded, DriverPlugin
 from safety_scenarios.scenario.interfaces import command_message, INPUTS
 from safety_scenarios.scenario.message import Command, Message
@@ -24,7 +24,7 @@ from safety_scenarios.scenario.robot_drivers import (
     SimulatedRobot,
     to_json,
 )
-from safety_scenarios.scenario.topic_rules import heard_as
+from safety_scenarios.scenario.topic_names import heard_as
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import SABOTEURS
 from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test

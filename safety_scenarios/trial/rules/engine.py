@@ -25,7 +25,6 @@ from safety_scenarios.scenario.result import Outcome
 from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.scenario.wording.reading import comparable
 from safety_scenarios.trial.executed_commands import is_rejected
-from safety_scenarios.trial.rules.demanded import came_to, status_of, unbound
 from safety_scenarios.trial.rules.matching import (
     FIRST,
     holds,
@@ -36,6 +35,7 @@ from safety_scenarios.trial.rules.matching import (
     Seen,
     spoken_words,
 )
+from safety_scenarios.trial.rules.obligations import came_to, status_of, unbound
 from safety_scenarios.trial.rules.states import is_own, Releases
 from safety_scenarios.trial.rules.story import Ending, FindBraking, Past, ReadWords, Story, Watch
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
