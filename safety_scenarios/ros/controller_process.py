@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 import json
 import logging
-import math
 import os
 from pathlib import Path
 import re
@@ -129,13 +128,14 @@ class ChildProcess:
                 self._process.stdin.flush()
         except OSError as error:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
-        began_s, say_s = time.monotonic(), _SAY_S
+        began_s, say_s, said = time.monotonic(), _SAY_S, ''
         while (waited_s := time.monotonic() - began_s) < self._within_s \
                 and not self._is_there() and not self.has_died():
             if waited_s > say_s:
-                say_s = math.inf
-                _LOG.warning('%s is not ready after %.0f s, and is waited for up to %.0f s; %s',
-                             self._name, waited_s, self._within_s, self._last_line())
+                say_s, before, said = 2 * say_s, said, self._last_line()
+                if said != before:
+                    _LOG.warning('%s is not ready after %.0f s, and is waited for up to %.0f s; '
+                                 '%s', self._name, waited_s, self._within_s, said)
             time.sleep(_POLL_S)
         return has_died
 
