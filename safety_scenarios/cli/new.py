@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 import math
 from pathlib import Path
+from shlex import quote
 import sys
 from typing import Any
 
@@ -243,7 +244,7 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
              f'that only if you trust it.')
         contract += ' --set controller.allow_pickle=true'
     echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
-         f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
+         f'  safety-scenarios run {scenarios}{link} --controller {quote(f"{kind}:{address}")}'
          f'{contract} --trials 20')
 
 

@@ -161,9 +161,9 @@ def test_a_server_that_is_not_there_is_reported_at_once(tmp_path, monkeypatch, c
 def test_the_robot_that_a_contract_was_written_for_is_the_one_of_the_next_command(
         tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    stops_near(tmp_path / 'policy.onnx', [[0.8, 0.0]], name='scan', shape=(1, 8))
-    assert main(['new', 'policy', 'policy.onnx', '--profile', 'turtlebot4']) == 0
-    assert ' --profile turtlebot4 --controller onnx:policy.onnx' in capsys.readouterr().out
+    stops_near(tmp_path / 'my policy.onnx', [[0.8, 0.0]], name='scan', shape=(1, 8))
+    assert main(['new', 'policy', 'my policy.onnx', '--profile', 'turtlebot4']) == 0
+    assert " --profile turtlebot4 --controller 'onnx:my policy.onnx'" in capsys.readouterr().out
 
 
 def test_what_is_no_model_is_refused(capsys):
