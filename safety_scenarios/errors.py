@@ -330,8 +330,12 @@ def _described(error: BaseException) -> str:
 
 def place_of(error: BaseException) -> str:
     """Return in which line of a plug-in an error was raised: `` (my_robot.py:14)``, or nothing."""
-    found = line_of(error)
-    return f' ({basename(found[0])}:{found[1]})' if found else ''
+    return place_in(line_of(error))
+
+
+def place_in(line: tuple[str, int] | None) -> str:
+    """Return a line of a plug-in as a message ends with it: `` (my_robot.py:14)``, or nothing."""
+    return f' ({basename(line[0])}:{line[1]})' if line else ''
 
 
 def line_of(error: BaseException) -> tuple[str, int] | None:
@@ -341,7 +345,12 @@ def line_of(error: BaseException) -> tuple[str, int] | None:
     Lines of this package and of libraries are passed over. Of a plug-in that is installed like a
     library it is the first line.
     """
-    lines = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
+    return line_among((frame.f_code.co_filename, line)
+                      for frame, line in walk_tb(error.__traceback__))
+
+
+def line_among(lines: Iterable[tuple[str, int]]) -> tuple[str, int] | None:
+    """Return that of a traceback's files and lines, the innermost last."""
     lines = [one for one in lines if not one[0].startswith((_HERE, '<')) and (
         not one[0].startswith(_STANDARD) or '-packages/' in one[0])]
     own = [one for one in lines if '/lib/python' not in one[0]]

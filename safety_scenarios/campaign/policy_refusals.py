@@ -144,7 +144,7 @@ class _PolicyFit:
                 f'the same kind. Choose a scenario or a policy of the other kind'))
         else:
             yield from self._command(scenario, robot)
-            yield from self._roles(scenario)
+            yield from self._roles(scenario, robot)
 
     def of_robots(self, scenarios: Sequence[Scenario]) -> Iterator[str]:
         """Yield once for all scenarios why contract, robot and model do not fit together."""
@@ -177,7 +177,7 @@ class _PolicyFit:
                 f'got commands of {interface} on {told.topic}, which cannot carry the {quantity} '
                 f'of the policy {self._who}: {why}. Set command_type'))
 
-    def _roles(self, scenario: Scenario) -> Iterator[Problem]:
+    def _roles(self, scenario: Scenario, robot: RobotModel) -> Iterator[Problem]:
         """Yield each role of the contract that the scenario does not show, or not like this."""
         policy, shown = self._policy, _shown(scenario)
         names = heard_as(policy.inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
@@ -197,16 +197,23 @@ class _PolicyFit:
                 yield placed(scenario, (), (
                     f'got nothing on {role}, which the policy {self._who} reads for {where} '
                     f'({interface}), expected it among what the scenario shows: '
-                    f'{", ".join(sorted(shown)) or "nothing"}. {self._advice(role)}'))
+                    f'{", ".join(sorted(shown)) or "nothing"}. '
+                    f'{self._advice(role, interface in kind_of(robot).feedback_types)}'))
 
-    def _advice(self, role: str) -> str:
-        """Return what to do about a role that nothing shows."""
+    def _advice(self, role: str, is_reported: bool) -> str:
+        """
+        Return what to do about a role that nothing shows.
+
+        :param is_reported: whether a robot can report what is of its type
+        """
         settings = self._link.ros.parameters
         if role in settings.absent:
             return (f'absent in {settings.profile or "the settings"} names it: this policy needs '
                     f'a robot that has it')
-        return ('Choose another scenario, or say under missing there what the model reads '
-                'without it')
+        robot = ' or a robot whose profile names it under reference (--profile),' \
+            if is_reported else ''
+        return (f'Choose another scenario,{robot} or say under missing there what the model reads '
+                f'without it')
 
 
 def _shown(scenario: Scenario) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 import math
 from pathlib import Path
+from shlex import quote
 import sys
 from typing import Any
 
@@ -18,7 +19,12 @@ from safety_scenarios.cli.completion import OutputPath
 from safety_scenarios.cli.options import Finite
 from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.controllers.policies.contract_text import contract_text, RobotFacts
-from safety_scenarios.controllers.policies.model import ModelOptions, PolicyModel, Tensor
+from safety_scenarios.controllers.policies.model import (
+    InferenceError,
+    ModelOptions,
+    PolicyModel,
+    Tensor,
+)
 from safety_scenarios.errors import (
     InputError,
     MissingDependencyError,
@@ -208,13 +214,18 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
         profile = load_profile(profile_name)
         robot = RobotFacts(profile.robot.kind, profile.robot.joints, {
             role: topic.type for role, topic in profile.topics.items()})
-    opened: PolicyModel = registry.resolve('policies', kind)(address, ModelOptions())
+    opened: PolicyModel = registry.resolve('policies', kind)(
+        address, ModelOptions(may_start_later=False))
     with closing(opened):
         declared: tuple[_Tensors, _Tensors] = None, None
         if not opened.is_pickled:
-            opened.open()
+            try:
+                opened.open()
+            except InferenceError as error:
+                raise InputError(f'{error.detail} ({error.name}), expected a server of {kind}. '
+                                 f'Start it first, or correct the address') from None
             declared = opened.inputs(), opened.outputs()
-        made = contract_text(Path(address).name or address, *declared, robot)
+        made = contract_text(Path(address).name or address, *declared, robot, opened.server_keys)
     file = output or (Path(address).with_suffix('.yaml') if opened.is_file else
                       Path('policy.yaml'))
     write_new({file: made.text})
@@ -226,13 +237,14 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     if 'human_pose' not in made.text:
         scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
+    link += f' --profile {profile_name}' if profile_name else ''
     contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
     if opened.is_pickled:
         echo(f'{kind}:{address} was not opened, because it needs pickles to be read. Allow '
              f'that only if you trust it.')
         contract += ' --set controller.allow_pickle=true'
     echo(f'Next: check the lines with "edit", then, for a hazard and its benign variant,\n'
-         f'  safety-scenarios run {scenarios}{link} --controller {kind}:{address}'
+         f'  safety-scenarios run {scenarios}{link} --controller {quote(f"{kind}:{address}")}'
          f'{contract} --trials 20')
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 import json
 import logging
-import math
 import os
 from pathlib import Path
+import re
 from shutil import copyfileobj
 import signal
 import subprocess
@@ -19,7 +19,7 @@ import time
 from typing import IO
 
 from pydantic import Field
-from safety_scenarios.errors import ControllerError
+from safety_scenarios.errors import ControllerError, line_among, place_in
 from safety_scenarios.ros.parameters import to_arguments
 from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.scenario.noun import Noun
@@ -65,6 +65,7 @@ _ENDED = 'ZX'
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
+_FRAME = re.compile(r'  File "(.+)", line (\d+)')
 _LAST_BYTES = 1_000_000
 _LONGEST_WORDS = 400
 """Characters; frameworks for learning write whole pages."""
@@ -127,13 +128,14 @@ class ChildProcess:
                 self._process.stdin.flush()
         except OSError as error:
             raise ControllerError(f'{self._name}: cannot be started: {error.strerror}') from error
-        began_s, say_s = time.monotonic(), _SAY_S
+        began_s, say_s, said = time.monotonic(), _SAY_S, ''
         while (waited_s := time.monotonic() - began_s) < self._within_s \
                 and not self._is_there() and not self.has_died():
             if waited_s > say_s:
-                say_s = math.inf
-                _LOG.warning('%s is not ready after %.0f s, and is waited for up to %.0f s; %s',
-                             self._name, waited_s, self._within_s, self._last_line())
+                say_s, before, said = 2 * say_s, said, self._last_line()
+                if said != before:
+                    _LOG.warning('%s is not ready after %.0f s, and is waited for up to %.0f s; '
+                                 '%s', self._name, waited_s, self._within_s, said)
             time.sleep(_POLL_S)
         return has_died
 
@@ -231,14 +233,20 @@ def _threads(pid: int) -> tuple[list[bytes], set[str]]:
 
 
 def last_words(lines: Sequence[str]) -> str:
-    """Return the whole of the last exception that a log ends with, else its last line."""
+    """
+    Return the whole of the last exception that a log ends with, else its last line.
+
+    After the exception comes the line of the plug-in that raised it.
+    """
     began = max((number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)),
                 default=None)
     if began is None:
         return lines[-1]
     told = next((number for number, line in enumerate(lines[began + 1:], began + 1)
                  if line and not line[0].isspace()), len(lines) - 1)
-    return f'{" ".join(" ".join(lines[told:]).split()):.{_LONGEST_WORDS}}'
+    place = place_in(line_among((found[1], int(found[2])) for line in lines[began:told]
+                                if (found := _FRAME.match(line))))
+    return f'{" ".join(" ".join(lines[told:]).split()):.{_LONGEST_WORDS}}{place}'
 
 
 def alarm_of(children: Iterable[ChildProcess]) -> str | None:

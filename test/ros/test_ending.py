@@ -26,7 +26,11 @@ TRIALS = 4
     (['Traceback (most recent call last):', '  File "a.py", line 1, in b', '    c()',
       'x.ValidationError: 1 error for Command', 'velocity', '  Input is wrong',
       '    see https://'],
-     'x.ValidationError: 1 error for Command velocity Input is wrong see https://'),
+     'x.ValidationError: 1 error for Command velocity Input is wrong see https:// (a.py:1)'),
+    (['Traceback (most recent call last):', '  File "<frozen runpy>", line 226, in run',
+      '  File "/home/me/my_robot.py", line 7, in __init__', '    self.load()',
+      f'  File "{os.__file__}", line 3, in open', 'FileNotFoundError: w.pt'],
+     'FileNotFoundError: w.pt (my_robot.py:7)'),
     (['Traceback (most recent call last):', '    a', 'KeyError: 1', '', 'During handling:',
       'Traceback (most recent call last):', '    b', 'ValueError: 2'], 'ValueError: 2'),
     (['Traceback (most recent call last):'], 'Traceback (most recent call last):')])

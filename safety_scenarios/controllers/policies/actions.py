@@ -111,6 +111,11 @@ class PolicyActions:
         fits = given.ndim == 2 and (given.shape[1] >= wide if columns else given.shape[1] == wide)
         if not fits and not columns and given.ndim == 2 and self._axes == _BASE \
                 and given.shape[1] == 1:
+            if len(given) == _BASE:
+                raise ControllerError(
+                    f'the policy gave {self._contract.action_name!r} of shape '
+                    f'{list(given.shape)}, which is two actions of one value or one action of '
+                    f'two. Set columns: [0] if it is two, else let the model give [1, 2]')
             fits = True  # a base that does not turn
         if not fits:
             raise ControllerError(

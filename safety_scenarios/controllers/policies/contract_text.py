@@ -15,7 +15,7 @@ import math
 import re
 
 from safety_scenarios.controllers.policies.contract import DTYPES, ROLE_TYPES
-from safety_scenarios.controllers.policies.model import Tensor
+from safety_scenarios.controllers.policies.model import Tensor, UNNAMED
 from safety_scenarios.formats.document.file_contents import BLANK
 import yaml
 
@@ -56,16 +56,19 @@ class NewContract:
 
 
 def contract_text(name: str, inputs: Mapping[str, Tensor] | None,
-                  outputs: Mapping[str, Tensor] | None, robot: RobotFacts) -> NewContract:
+                  outputs: Mapping[str, Tensor] | None, robot: RobotFacts,
+                  server_keys: Sequence[str] = ()) -> NewContract:
     """
     Return the text of a contract; what cannot be told from the model is left to be filled in.
 
     :param name: of the model, for the first line
     :param inputs: that the model declares; None: it declares nothing
     :param outputs: the same
+    :param server_keys: what its server has to be told
     """
     return _Contract(inputs or {BLANK: Tensor((None,), '')},
-                     outputs or {BLANK: Tensor((None, None), '')}, robot).written(name)
+                     outputs or {UNNAMED: Tensor((None, None), '')}, robot
+                     ).written(name, server_keys)
 
 
 class _Contract:
@@ -79,7 +82,7 @@ class _Contract:
         free = {name: one for name, one in outputs.items()
                 if name not in self._states.values() and one.dtype != 'str'}
         plain = [name for name in free if _words(name) & {*_ACTION}]
-        self._action = (plain or [*free] or [BLANK])[0]
+        self._action = (plain or [*free] or [UNNAMED])[0]
         self._others = [name for name in free if name != self._action]
         action = free.get(self._action)
         self._shape = _sizes(action, (None, None))
@@ -99,7 +102,7 @@ class _Contract:
         is_base = words & {'cmd', 'twist', 'odom', 'scan', 'lidar', 'laser', 'ranges'}
         return _BASE if is_base and self._values <= 2 else ''
 
-    def written(self, name: str) -> NewContract:
+    def written(self, name: str, server_keys: Sequence[str]) -> NewContract:
         """Return the whole file."""
         lines = [
             f'# How {name} is connected to a robot (doc/reference/policies.md). Names, shapes and '
@@ -107,7 +110,8 @@ class _Contract:
             '# those that the model declares. Check the lines with "edit"; each '
             f'{BLANK} must be replaced',
             '# before the contract can be used.',
-            *self._kind_lines(), 'inputs:  # input of the model: what goes in',
+            *self._kind_lines(), *self._server_lines(server_keys),
+            'inputs:  # input of the model: what goes in',
             *(f'  {line}' for one, tensor in self._inputs.items()
               if one not in self._states and not _is_text(one, tensor)
               for line in self._input(one, tensor)),
@@ -129,6 +133,11 @@ class _Contract:
         if self._kind == _ARM and self._joints:
             yield f'joints: {self._joints}' + (
                 '' if self._robot.joints else '  # edit: as many as an action has values')
+
+    def _server_lines(self, keys: Sequence[str]) -> Iterator[str]:
+        if keys:
+            yield 'server:  # edit: what the server loads'
+        yield from (f'  {key}: {self._blank(f"server.{key}")}' for key in keys)
 
     def _input(self, name: str, tensor: Tensor) -> Iterator[str]:
         place = f'inputs.{name}'
@@ -240,9 +249,6 @@ class _Contract:
     def _output(self) -> Iterator[str]:
         name, words = self._action, _words(self._action)
         place = f'outputs.{name}'
-        if name == BLANK:
-            self._blanks.append('outputs')
-            yield '  # edit: the model declares no outputs; the one that is the action'
         quantity = 'velocity' if self._kind == _BASE else '' if self._kind != _ARM else \
             'joint_delta' if words & {'delta', 'deltas'} else \
             'joint_velocity' if words & {'velocity', 'velocities', 'qvel', 'vel'} else \

@@ -70,6 +70,8 @@ class ModelOptions:
     """Whether data may be read that names classes of Python."""
     server: Mapping[str, str | int | float | bool] = field(default_factory=dict)
     """What a server is told to load."""
+    may_start_later: bool = True
+    """Whether a server may be started only now, so that it is waited for."""
 
 
 class PolicyModel:
@@ -91,6 +93,8 @@ class PolicyModel:
     """Whether it can be used with ``allow_pickle`` alone."""
     is_streamed: ClassVar[bool] = False
     """Whether it takes newer observations while it infers: it is a ``StreamedModel``."""
+    server_keys: ClassVar[tuple[str, ...]] = ()
+    """What the contract must have under ``server``."""
 
     def __init__(self, address: str, options: ModelOptions) -> None:
         self.address, self.options = address, options

@@ -40,6 +40,9 @@ _DTYPES = {'tensor(float)': 'float32', 'tensor(double)': 'float64', 'tensor(stri
 _TENSOR = re.compile(r'^tensor\((\w+)\)$')
 _QUIET = 4
 """Severity from which onnxruntime writes to standard error."""
+_LONGEST = 300
+_POINTER = b'version https://git-lfs'
+"""What a file begins with that Git LFS has not fetched."""
 
 
 class OnnxModel(PolicyModel):
@@ -83,9 +86,10 @@ class OnnxModel(PolicyModel):
             self._session = onnxruntime.InferenceSession(
                 str(path), options, providers=['CPUExecutionProvider'])
         except Exception as error:  # onnxruntime has a class of its own for each of its errors
-            raise SettingsError(f'controller: {path}: got {_first_line(error)}, expected an ONNX '
-                                f'file that onnxruntime {onnxruntime.__version__} can run'
-                                ) from error
+            got = 'a pointer of Git LFS, without the file (run git lfs pull)' \
+                if path.read_bytes().startswith(_POINTER) else _reason(error)
+            raise SettingsError(f'controller: {path}: got {got}, expected an ONNX file that '
+                                f'onnxruntime {onnxruntime.__version__} can run') from error
         self._names = [one.name for one in self._session.get_outputs()]
 
     def inputs(self) -> Mapping[str, Tensor]:
@@ -118,8 +122,10 @@ def _tensor(declared: Any) -> Tensor:
                   _DTYPES.get(declared.type) or _TENSOR.sub(r'\1', declared.type))
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition('\n')[0][:300] or type(error).__name__
+def _reason(error: Exception) -> str:
+    """Return the first line, the end of it where it is long: there onnxruntime says why."""
+    text = str(error).strip().partition('\n')[0] or type(error).__name__
+    return text if len(text) <= _LONGEST else f'...{text[-_LONGEST:]}'
 
 
 _PARTS: Mapping[str, Mapping[int, str]] = {

@@ -248,9 +248,7 @@ class PolicyController(ControllerPlugin):
     @property
     def least_actions(self) -> int:
         """Return how many actions a chunk must have; 0: any number."""
-        terms = self.terms
-        return max(self.action_horizon or terms.action_horizon,
-                   self.replan_interval or terms.replan_interval)
+        return max(self._rules.horizon, self._rules.replan_interval)
 
     @property
     def longest_wait_ns(self) -> int | None:
@@ -331,16 +329,13 @@ class PolicyController(ControllerPlugin):
 
     @property
     def _is_asynchronous(self) -> bool:
-        return (self.execution or self.terms.execution) == 'asynchronous'
+        return self._rules.execution == 'asynchronous'
 
     @property
     def _is_waiting(self) -> bool:
         """Return whether an answer is awaited."""
         stream = self._memory.stream
         return self._memory.asked is not None if stream is None else stream.is_waiting
-
-    def _now_ns(self, observation: Observation) -> int:
-        return observation.t_ns if self._is_simulated else time.monotonic_ns()
 
     def _complete(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         prompts = {name: self.prompt or text for name, text in self.terms.prompts.items()}
@@ -353,7 +348,8 @@ class PolicyController(ControllerPlugin):
                                 self._chunks.is_empty)
             return
         memory.inferences += 1
-        asked = Asked(self._now_ns(observation), observation, memory.episode)
+        began_ns = observation.t_ns if self._is_simulated else time.monotonic_ns()
+        asked = Asked(began_ns, observation, memory.episode)
         given, least_ns = self._complete(arrays), self._least_ns
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()

@@ -132,12 +132,15 @@ class InspectRobotsModel(PolicyModel):
         self.reset()
 
     def inputs(self) -> Mapping[str, Tensor] | None:
-        """Return the cameras and states that the policy needs; their shapes are not declared."""
+        """Return the cameras and states that the policy needs; some give no shapes of states."""
         space = self._policy.info.observation_space
-        names = {*space.camera_names, *space.state_keys}
-        return None if not names else {
-            **{name: Tensor(None, '') for name in sorted(names)},
-            'instruction': Tensor(None, 'str')}
+        shapes = {} if space.state is None else {
+            one.key: one.shape for one in space.state.fields}
+        found = {
+            **{one.name: Tensor((one.height, one.width, one.channels), 'uint8')
+               for one in space.cameras},
+            **{name: Tensor(shapes.get(name), '') for name in sorted(space.state_keys)}}
+        return {**found, 'instruction': Tensor(None, 'str')} if found else None
 
     def infer(self, inputs: Mapping[str, Any]) -> Inference:
         """Let it act on one observation."""

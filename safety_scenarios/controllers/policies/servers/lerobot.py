@@ -40,7 +40,6 @@ _PIECE = 2 << 20
 _BEGIN, _MIDDLE, _END = 1, 2, 3
 """States of a transfer; a single piece is the end."""
 _IMAGES, _STATE, _TASK = 'observation.images.', 'observation.state', 'task'
-_NEEDED = ('policy_type', 'pretrained_name_or_path', 'actions_per_chunk')
 _OPTIONS = (('grpc.max_receive_message_length', MAX_ANSWER), ('grpc.enable_retries', 0),
             ('grpc.use_local_subchannel_pool', 1),
             ('grpc.enable_http_proxy', 0))  # that it listens is looked up without one, too
@@ -65,6 +64,8 @@ class LeRobotModel(ServerModel):
     schemes: ClassVar[Mapping[str, int]] = {'grpc': 8080}
     is_streamed: ClassVar[bool] = True
     is_pickled: ClassVar[bool] = True
+    server_keys: ClassVar[tuple[str, ...]] = ('policy_type', 'pretrained_name_or_path',
+                                              'actions_per_chunk')
 
     def __init__(self, address: str, options: ModelOptions) -> None:
         super().__init__(address if '://' in address else f'grpc://{address}', options)
@@ -86,12 +87,12 @@ class LeRobotModel(ServerModel):
                 f'controller: got {self.kind}:{self.address}, whose answers are pickles, expected '
                 f'--set controller.allow_pickle=true for a server that you trust. They are read '
                 f'by a reader that knows tensors and arrays, and runs nothing that they name')
-        lacking = [name for name in _NEEDED if name not in self.options.server]
+        lacking = [name for name in self.server_keys if name not in self.options.server]
         if lacking:
             raise SettingsError(
                 f'controller: got {self.kind}:{self.address} with a contract without '
-                f'server.{lacking[0]}, expected server: {{{", ".join(_NEEDED)}, device}}, which '
-                f'names the policy that the server loads')
+                f'server.{lacking[0]}, expected server: {{{", ".join(self.server_keys)}, '
+                f'device}}, which names the policy that the server loads')
 
     def open(self) -> None:  # noqa: A003
         """

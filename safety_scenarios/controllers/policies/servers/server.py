@@ -299,8 +299,9 @@ class _Reading(io.RawIOBase):
 
 
 _LOG = logging.getLogger(__name__)
-_COMES_LATER = ('refused', 'dropped', 'unreachable', 'http_429', 'http_502', 'http_503',
-                'http_504')
+_ABSENT = ('refused', 'unreachable')
+"""Failures where nothing listens."""
+_COMES_LATER = (*_ABSENT, 'dropped', 'http_429', 'http_502', 'http_503', 'http_504')
 """Failures of a server that is still being started."""
 _PAUSE_S = 0.5
 SILENT_S = 10.0
@@ -405,7 +406,8 @@ class ServerModel(PolicyModel):
                 return self._asked(ask, self._start)
             except InferenceError as error:
                 if error.name not in _COMES_LATER or self._is_warm \
-                        or self._start.ends_within(_PAUSE_S):
+                        or self._start.ends_within(_PAUSE_S) \
+                        or (error.name in _ABSENT and not self.options.may_start_later):
                     raise InferenceError(error.name, f'{self.kind}:{self.address}: '
                                          f'{error.detail}') from error
                 if not waits:

@@ -23,7 +23,7 @@ SIZE = int | str | None
 
 def save(path: Path, nodes: Sequence[Any], inputs: Mapping[str, tuple[int, Sequence[SIZE]]],
          outputs: Mapping[str, tuple[int, Sequence[SIZE]]],
-         constants: Mapping[str, Any] = {}, weights: str = '') -> Path:
+         constants: Mapping[str, Any] = {}, weights: str = '', opset: int = 13) -> Path:
     """
     Write a graph; inputs and outputs are name to (type, shape).
 
@@ -35,7 +35,7 @@ def save(path: Path, nodes: Sequence[Any], inputs: Mapping[str, tuple[int, Seque
         [helper.make_tensor_value_info(name, *one) for name, one in outputs.items()],
         [numpy_helper.from_array(numpy.asarray(value), name)
          for name, value in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', opset)])
     model.ir_version = 8
     onnx.save_model(model, str(path), save_as_external_data=bool(weights),
                     location=weights or None, size_threshold=0)
@@ -45,7 +45,8 @@ def save(path: Path, nodes: Sequence[Any], inputs: Mapping[str, tuple[int, Seque
 def stops_near(path: Path, actions: Any, *, name: str = 'person', shape: Sequence[SIZE] = (1, 1),
                limit: float = 2.5, output: str = 'action', kind: int = FLOAT,
                out_shape: Sequence[SIZE] = (), far: float = numpy.inf, blind: float = 0.0,
-               more: Mapping[str, tuple[int, Sequence[SIZE]]] = {}, weights: str = '') -> Path:
+               more: Mapping[str, tuple[int, Sequence[SIZE]]] = {}, weights: str = '',
+               opset: int = 13) -> Path:
     """
     Write a policy that stops while the least value of its input is below a limit.
 
@@ -73,7 +74,7 @@ def stops_near(path: Path, actions: Any, *, name: str = 'person', shape: Sequenc
                 {output: (FLOAT, out_shape or values.shape)},
                 {'limit': numpy.float32(limit), 'far': numpy.float32(far), 'values': values,
                  'zero': numpy.float32(0), 'ones': numpy.int64([1] * values.ndim),
-                 'stops': numpy.full_like(values, blind)}, weights)
+                 'stops': numpy.full_like(values, blind)}, weights, opset)
 
 
 def contract(path: Path, **changes: Any) -> Path:

@@ -33,7 +33,7 @@ def actions(robot: RobotModel = BASE, **output: Any) -> PolicyActions:
 @for_each(('given', 'output', 'expected'), [
     ([0.5, 0.1], {}, [[0.5, 0.1]]),
     ([[[0.5, 0.1], [0.4, 0.0]]], {}, [[0.5, 0.1], [0.4, 0.0]]),
-    ([[0.5], [0.4]], {}, [[0.5, 0.0], [0.4, 0.0]]),
+    ([[0.5], [0.4], [0.3]], {}, [[0.5, 0.0], [0.4, 0.0], [0.3, 0.0]]),
     ([[9.0, 0.1, 0.5]], {'columns': [2, 1]}, [[0.5, 0.1]]),
     ([[9.0, 0.1, 0.5]], {'columns': [2]}, [[0.5, 0.0]]),
     ([[500.0, 0.1]], {'unit': 'mm/s'}, [[0.5, 0.1]]),
@@ -91,8 +91,15 @@ def test_a_chunk_shorter_than_the_horizon_is_an_error():
 @for_each('output', [{'mean': [0.0, 0.3]}, {'std': [1.0, 1.0]}])
 def test_two_means_do_not_add_a_turn_to_an_action_of_one_value(output):
     with pytest.raises(ControllerError, match='gave 1 value an action .* has 2'):
-        actions(**output).chunk({'action': [[0.4], [0.4]]})
+        actions(**output).chunk({'action': [[0.4]] * 3})
     assert len(actions(**output).chunk({'action': [[0.4, 0.1]]})) == 1
+
+
+def test_two_actions_of_one_value_are_not_taken_for_one_action_of_two():
+    with pytest.raises(ControllerError, match='two actions of one value or one action of two'):
+        actions().chunk({'action': [[[0.4], [0.1]]]})
+    assert actions(columns=[0]).chunk({'action': [[[0.4], [0.1]]]}).tolist() == [
+        [0.4, 0.0], [0.1, 0.0]]
 
 
 def test_a_number_that_nobody_uses_may_be_anything():

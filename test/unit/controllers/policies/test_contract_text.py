@@ -4,6 +4,7 @@
 """A new contract says what a model makes plain, leaves the rest open, and loads once filled in."""
 
 from pathlib import Path
+import socket
 
 from cases import for_each
 import jsonschema
@@ -113,7 +114,7 @@ def test_a_model_that_declares_nothing_leaves_everything_open(tmp_path):
     path.write_text(made.text)
     with pytest.raises(InputError, match=r'policy.yaml:\d+:\d+: .*got \?\?\?'):
         load_contract(path)
-    assert {'robot', 'inputs', 'outputs', 'rate_hz'} <= {*made.blanks}
+    assert {'robot', 'inputs', 'outputs.actions.quantity', 'rate_hz'} <= {*made.blanks}
 
 
 def test_a_new_contract_is_refused_until_it_is_filled_in(tmp_path, monkeypatch, capsys):
@@ -143,6 +144,26 @@ def test_the_contract_of_a_server_that_sends_pickles_is_written_without_one(
     told = capsys.readouterr().out
     assert 'was not opened, because it needs pickles' in told
     assert '--set controller.contract=policy.yaml --set controller.allow_pickle=true' in told
+    assert {*yaml.safe_load((tmp_path / 'policy.yaml').read_text())['server']} == {
+        'policy_type', 'pretrained_name_or_path', 'actions_per_chunk'}
+
+
+def test_a_server_that_is_not_there_is_reported_at_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pytest.importorskip('websockets', reason='the extra servers is not installed')
+    with socket.socket() as bound:  # nothing listens on it, and nothing else can
+        bound.bind(('127.0.0.1', 0))
+        assert main(['new', 'policy', f'openpi:ws://127.0.0.1:{bound.getsockname()[1]}']) == 2
+    assert 'nothing listens there (refused), expected a server' in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_robot_that_a_contract_was_written_for_is_the_one_of_the_next_command(
+        tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    stops_near(tmp_path / 'my policy.onnx', [[0.8, 0.0]], name='scan', shape=(1, 8))
+    assert main(['new', 'policy', 'my policy.onnx', '--profile', 'turtlebot4']) == 0
+    assert " --profile turtlebot4 --controller 'onnx:my policy.onnx'" in capsys.readouterr().out
 
 
 def test_what_is_no_model_is_refused(capsys):

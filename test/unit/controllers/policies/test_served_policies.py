@@ -22,7 +22,7 @@ import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions
+from safety_scenarios.controllers.policies.model import InferenceError, ModelOptions, Tensor
 from safety_scenarios.controllers.policies.policy import policy_class, PolicyController
 from safety_scenarios.controllers.policies.python_models import InspectRobotsModel
 from safety_scenarios.controllers.policies.servers.messages import read_map
@@ -487,7 +487,7 @@ def test_a_policy_of_inspect_robots_is_found_by_its_name(contract):
     robots = pytest.importorskip('inspect_robots', reason='the extra inspect-robots is missing')
     from inspect_robots.policy import PolicyInfo
     from inspect_robots.registry import policy
-    from inspect_robots.spaces import Box, ObservationSpace
+    from inspect_robots.spaces import Box, CameraSpec, ObservationSpace, StateField, StateSpec
     from inspect_robots.types import Action, ActionChunk
     seen_by_it: list[Any] = []
 
@@ -513,6 +513,15 @@ def test_a_policy_of_inspect_robots_is_found_by_its_name(contract):
     expected = commands(f'python:{__name__}:OwnPolicy', contract)
     assert numpy.allclose(found, expected, atol=1e-6)
     assert seen_by_it[1].instruction == 'drive' and not seen_by_it[1].images
+    looking = Scripted()
+    looking.info = PolicyInfo('looking', Box((2,)), ObservationSpace(
+        (CameraSpec('wrist_cam', 48, 64),), state=StateSpec((StateField('joint_pos', (7,)),))))
+    policy('looking_here')(lambda: looking)
+    model = InspectRobotsModel('looking_here', ModelOptions())
+    model.open()
+    assert model.inputs() == {
+        'wrist_cam': Tensor((48, 64, 3), 'uint8'), 'joint_pos': Tensor((7,), ''),
+        'instruction': Tensor(None, 'str')}
     assert policy_class('inspect-robots', 'scripted_here').takes_real_time
     assert not is_bundled('inspect-robots:scripted_here')
     for name, said in (('scripted_her', "Did you mean 'scripted_here'"),

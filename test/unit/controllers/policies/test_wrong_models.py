@@ -219,6 +219,11 @@ WAYS: Mapping[str, Way] = {
     # What is in the file.
     'no ONNX file': Way(REFUSED, 'expected an ONNX file that onnxruntime',
                         lambda folder: (folder / 'policy.onnx').write_text('weights')),
+    'a pointer of Git LFS': Way(
+        REFUSED, 'got a pointer of Git LFS, without the file',
+        lambda folder: (folder / 'policy.onnx').write_text(
+            'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n')),
+    'operators of the future': Way(REFUSED, 'Opset 99 is under development', with_model(opset=99)),
     'truncated file': Way(REFUSED, 'expected an ONNX file that onnxruntime', truncated),
     'no such file': Way(REFUSED, 'there is none in', lambda folder: None),
     'no contract': Way(REFUSED, 'without a contract', no_contract),
@@ -256,6 +261,9 @@ WAYS: Mapping[str, Way] = {
     'a size that the file does not declare': Way(
         REFUSED, r'asked once before the trial, with zeros of the shapes person \[1\]: .*'
                  r'requested shape:\{1,16\}', reshapes),
+    'an action that is transposed': Way(
+        REFUSED, r"gave 'action' of shape \[2, 1\], which is two actions of one value or one",
+        with_model([[0.8], [0.0]])),
     'shape of the output not declared': Way(
         REFUSED, r"gave 'action' of shape \[4, 7\], expected horizon x 2",
         with_model([[0.8] * 7] * 4, out_shape=('batch', 'horizon', 'values'))),
@@ -331,6 +339,9 @@ WAYS: Mapping[str, Way] = {
     'a role that nobody shows': Way(
         REFUSED, r'got nothing on scan, which the policy .* reads for inputs.person',
         with_model(shape=(1, 8)), {'inputs': {'person': SCAN}}),
+    'a role that only a robot reports': Way(
+        REFUSED, r'got nothing on odom, .* a robot whose profile names it under reference',
+        terms={'inputs': {'person': {'role': 'odom', 'fields': ['twist.twist.linear.x']}}}),
     'another interface type': Way(
         REFUSED, 'got geometry_msgs/msg/PoseStamped on human_pose, and the policy .* reads it as '
                  'geometry_msgs/msg/PointStamped',
