@@ -375,7 +375,6 @@ class ControllerContext(Noun):
 
     @property
     def topic(self) -> str:
-        """Return the topic to command on."""
         return self.command_topic or self.robot_kind.command_topic
 
     @property

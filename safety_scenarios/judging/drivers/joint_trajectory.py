@@ -359,7 +359,6 @@ class JointTrajectory(DriverPlugin):
 
     @property
     def is_joint_space(self) -> bool:
-        """Whether its axes are joints: yes."""
         return True
 
     @property
@@ -371,7 +370,6 @@ class JointTrajectory(DriverPlugin):
             'allow_nonzero_velocity_at_trajectory_end': True})
 
     def follow(self, start: Start) -> 'Follower':
-        """Return where the joints are, command by command."""
         return _Controller(self, start)
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:

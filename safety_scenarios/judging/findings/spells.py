@@ -34,7 +34,6 @@ class Spell:
 
     @property
     def lasted_ns(self) -> int:
-        """Return how long it is."""
         return self.end_ns - self.begin_ns
 
     @property

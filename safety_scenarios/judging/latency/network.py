@@ -119,7 +119,6 @@ class Gap:
 
     @property
     def length_ns(self) -> int:
-        """How long it is."""
         return self.to_ns - self.from_ns
 
 

@@ -432,7 +432,6 @@ class _Kept(Observer):
         self.results: list[Any] = []
 
     def trial_ended(self, record: Any, result: Any) -> None:
-        """Keep one."""
         self.results.append(result)
 
 

@@ -244,7 +244,6 @@ class _Hazard:
 
 def _hazard(path: Path, events: Sequence[Event], onset: Onset, names: Mapping[str, Any],
             ros: RobotBody) -> _Hazard:
-    """Return when the hazard was there."""
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
     topic = names.get(onset.topic, (None, onset.topic))[1]
