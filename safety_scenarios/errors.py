@@ -130,7 +130,6 @@ class ScenarioError(InputError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return what to show, each line with what it is: an error, a warning or a note."""
         return (*(f'error: {problem}' for problem in self.problems), *self._beside)
 
 
@@ -169,7 +168,6 @@ class SeveralErrors(InputError):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Return what to show, each line with what it is: an error, a warning or a note."""
         return tuple(line for error in self.errors for line in error.lines)
 
 

@@ -251,15 +251,12 @@ class _Kept(Observer):
         self.folder: Path | None = None
 
     def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
-        """Keep what is odd."""
         self.warnings += warnings
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Keep where the files go."""
         self.folder = beginning.folder
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Keep the result alone."""
         self.results.append(result)
 
 

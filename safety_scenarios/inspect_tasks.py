@@ -89,7 +89,6 @@ class InspectModel(LanguageModel):
         return self._took_ns
 
     def begin_trial(self) -> None:
-        """Drop the decisions of the trial before."""
         super().begin_trial()
         self._coming = self._current = None
 
@@ -105,7 +104,6 @@ class InspectModel(LanguageModel):
         return self._commands[self._current.value]
 
     def _waited(self, body: Mapping[str, Any], read: Callable[[Completion], Any]) -> Any:
-        """Return what was read from the reply, and keep how long that took."""
         reply = self._loop.begin(self._server.ask(body, read)).result()
         self._took_ns = _took_ns(reply)
         if reply.fault is not None:

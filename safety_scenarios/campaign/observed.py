@@ -118,7 +118,6 @@ class ObservedCampaign(Campaign):
         """The trial whose events the observers' sinks have taken while it ran, and those sinks."""
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
-        """Return what takes the events of a trial that runs in this process."""
         self._live = trial.trial_id
         self._sinks = [LiveSink(sink) for observer in self._observers
                        for sink in observer.sinks(trial)]

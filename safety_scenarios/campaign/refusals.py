@@ -249,7 +249,7 @@ def _overrides(scenarios: Collection[Scenario], link: LinkPlan) -> Iterator[Sett
                              *(full(scenario.body.onset.topic) for scenario in scenarios
                                if scenario.body.onset),
                              *([full(RESPONSE)] if single else [])}}
-    once = {full(plugin.topic) for plugin in stimuli if _is_sent_once(plugin)} | {full(PROMPT)}
+    once = {full(plugin.topic) for plugin in stimuli if plugin.once} | {full(PROMPT)}
     asked = read_overrides(link.ros.parameters.qos_overrides)
     for override in link.ros.overrides:
         topics = ours[override.endpoint]
@@ -299,10 +299,6 @@ def _merges(scenarios: Collection[Scenario], link: LinkPlan,
                        f'publishes {plugin.interface()}')
                     + f', expected one of {", ".join(MERGED)}: nothing else can be drawn into '
                       f'live data')
-
-
-def _is_sent_once(plugin: StimulusPlugin) -> bool:
-    return plugin.once
 
 
 def refuse_unreachable(controller: ControllerPlan) -> None:

@@ -66,7 +66,6 @@ def _known_or_files(known: Iterable[str], begun: str) -> list[CompletionItem]:
 
 def controllers(context: click.Context, option: click.Parameter,
                 begun: str) -> list[CompletionItem]:
-    """Return the controllers, and external."""
     return [CompletionItem(name) for name in sorted([*registry.names('controllers'), 'external'])
             if name.startswith(begun)]
 

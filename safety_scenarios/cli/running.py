@@ -31,8 +31,8 @@ from safety_scenarios.cli.options import (
 )
 from safety_scenarios.cli.result_files import ResultFile, write_result
 from safety_scenarios.errors import counted
-from safety_scenarios.reports.console_report import console, preflight_table, teller, warn
-from safety_scenarios.reports.console_tables import calibration_table
+from safety_scenarios.reports.console_report import console, teller, warn
+from safety_scenarios.reports.console_tables import calibration_table, preflight_table
 from safety_scenarios.studies.matrix.file import FILE
 from safety_scenarios.trial.links.controller_settings import plan_link
 from safety_scenarios.trial.session import open_outputs, OutputContext

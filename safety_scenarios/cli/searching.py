@@ -26,7 +26,7 @@ from safety_scenarios.cli.options import (
     setting_options,
 )
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError, TraceError
-from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
+from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.reports.console_report import console, tell, warn
 from safety_scenarios.reports.study_text import as_data, boundary_rows, Found, lines, tables
 from safety_scenarios.scenario.settings import RunSettings
@@ -94,7 +94,7 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
     codes = []
     for place, scenario in enumerate(loaded.scenarios):
         own = folder if len(loaded.scenarios) == 1 else folder / str(scenario.id)
-        asked = Asked(settings, scenario, _data(loaded, place), trials or _TRIALS[purpose],
+        asked = Asked(settings, scenario, loaded.documents[place].data, trials or _TRIALS[purpose],
                       _made(own), tell=warn)
         found: Found
         match purpose:
@@ -137,10 +137,6 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
         raise SettingsError(f'resume: got other settings than the search in {resume} has: '
                             f'{", ".join(differ)}. Repeat its command')
     return before, resume
-
-
-def _data(loaded: ScenarioSet, place: int) -> Any:
-    return loaded.documents[place].data
 
 
 def _made(folder: Path) -> Path:

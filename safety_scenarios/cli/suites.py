@@ -51,7 +51,7 @@ from safety_scenarios.reports.traceability import (
     hazard_lines,
     hazard_table,
 )
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import RunSettings, SEEDS
 from safety_scenarios.studies.hazard_coverage import hazard_coverage
 from safety_scenarios.suites.card import dominated, ordered, refuse_incomparable
 from safety_scenarios.suites.cards import (
@@ -93,7 +93,7 @@ _SUITE = click.option('--suite', default=FIRST, show_default=True, metavar='NAME
 @click.option('--trials', type=click.IntRange(1, 10_000), metavar='N',
               help='Trials of each scenario on each level; fewer than the suite asks for make an '
                    'incomplete card.')
-@click.option('--seed', type=click.IntRange(0, 2**31 - 1), metavar='N',
+@click.option('--seed', type=click.IntRange(0, SEEDS - 1), metavar='N',
               help='Seed of the worlds; without it one is drawn that could not be known before. '
                    'The card states that a seed was chosen.')
 @click.option('--protocol', type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -16,12 +16,13 @@ from safety_scenarios.campaign.training.policy_files import (
     write_policy,
 )
 from safety_scenarios.cli.completion import OutputPath
+from safety_scenarios.scenario.settings import SEEDS
 
 
 @click.command(epilog='Exit codes: 0 the policy was written, whatever it can do; 2 wrong input '
                       'or usage; 3 it could not be trained or written.')
 @click.argument('policy', type=click.Choice(POLICIES), metavar='base|arm')
-@click.option('--seed', type=click.IntRange(0, 2**31 - 1), default=0, show_default=True,
+@click.option('--seed', type=click.IntRange(0, SEEDS - 1), default=0, show_default=True,
               help='Seed of everything that is random; the same seed gives the same file.')
 @click.option('--quick', is_flag=True,
               help='A twentieth of the scenes, no rounds of correction, and a fifth of the trials '

@@ -184,7 +184,6 @@ class WrappedController(ControllerPlugin):
     _wrapped: Any = PrivateAttr(default=None)
 
     def start(self) -> None:
-        """Make the controller."""
         self._wrapped = self._make(self.context)
 
     @property
@@ -195,13 +194,11 @@ class WrappedController(ControllerPlugin):
 
     @property
     def inputs(self) -> Mapping[str, str]:
-        """Return what it listens to, or what all controllers do."""
         own: Mapping[str, str] | None = getattr(self._wrapped, 'inputs', None)
         return super().inputs if own is None else own
 
     @property
     def outputs(self) -> Mapping[str, str]:
-        """Return what it publishes beside its commands, if anything."""
         own: Mapping[str, str] | None = getattr(self._wrapped, 'outputs', None)
         return super().outputs if own is None else own
 
@@ -213,7 +210,6 @@ class WrappedController(ControllerPlugin):
 
     @property
     def truncated_by(self) -> str:
-        """By what its latest answer was cut off, if it says so."""
         return str(getattr(self._wrapped, 'truncated_by', '') or '')[:LONGEST_CAUSE]
 
     def decide(self, observation: Observation) -> Command | Message | None:
@@ -228,13 +224,11 @@ class WrappedController(ControllerPlugin):
         return {} if own is None else own(observation)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
-        """Return its answer, if it answers at all."""
         own: Callable[[Sequence[ChatMessage]], str | None] | None = getattr(
             self._wrapped, 'answer', None)
         return None if own is None else own(messages)
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
-        """Return what it does in its turn, by ``answer`` if it has no ``converse``."""
         own: Callable[[Turn], Sequence[Utterance]] | None = getattr(
             self._wrapped, 'converse', None)
         return super().converse(turn) if own is None else own(turn)
@@ -250,7 +244,6 @@ class FunctionController(ControllerPlugin):
     _function: Decide = PrivateAttr()
 
     def decide(self, observation: Observation) -> Command | Message | None:
-        """Return what the function does."""
         return self._function(observation)
 
 

@@ -55,7 +55,6 @@ class _Readings(dict[str, Reading]):
         self.resolve = registry.resolve if regex == 're2' else _with_python
 
     def of(self, path: str) -> Reading:
-        """Return what is in a file."""
         if path not in self:
             self[path] = read_file(path, self.resolve)
         return self[path]

@@ -53,7 +53,6 @@ class JudgedTrial:
 
     @property
     def scenario(self) -> Scenario:
-        """Return the scenario that was played."""
         return self.record.trial.scenario
 
     @cached_property

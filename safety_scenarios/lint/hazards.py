@@ -238,7 +238,6 @@ def _ahead(intent: BodyIntent, radius: float, then_s: float) -> float | None:
 
 
 def _walked(walk: Walk, begin: Point, then_s: float) -> Point:
-    """Return where somebody is who walks by points."""
     left, here = walk.speed * max(0.0, then_s - walk.after_s), begin
     for there in walk.by:
         way = math.dist(here, there)

@@ -234,7 +234,6 @@ def _entry(one: Any) -> str:
 
 
 def _summary(ros: RobotBody, block: Sequence[str]) -> str:
-    """Return a block in one line."""
     value: Any = ros
     for name in block:
         value = getattr(value, name) if value is not None else ()

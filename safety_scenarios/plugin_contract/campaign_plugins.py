@@ -42,7 +42,6 @@ class ControllerContract(RepeatableContract):
     @classmethod
     def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
                  **settings: Any) -> Campaign:
-        """Run the scenario against this controller."""
         return super().campaign(output, observers, **{'controller': cls.name, **settings})
 
     def test_it_can_be_asked(self) -> None:
@@ -64,7 +63,6 @@ class LinkContract(PluginContract):
     @classmethod
     def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
                  **settings: Any) -> Campaign:
-        """Run the scenario over this link."""
         return super().campaign(output, observers, **{**settings, 'link': cls.name})
 
     def after_a_trial(self, monkeypatch: Any, do: Callable[[Link], None]) -> None:
@@ -188,7 +186,6 @@ class _Stops(Observer):
         return (self,)
 
     def add(self, event: Event) -> None:
-        """Count one event."""
         self._left -= 1
         if not self._left:
             raise self._error
@@ -210,7 +207,6 @@ class _Recorded(PluginContract):
     @classmethod
     def campaign(cls, output: Path | None = None, observers: Sequence[Observer] = (),
                  **settings: Any) -> Campaign:
-        """Run the scenario with this plug-in."""
         return super().campaign(output, observers, **{cls.setting: (cls.name,), **settings})
 
     def stopped(self, output: Path, error: BaseException, events: int) -> None:

@@ -25,7 +25,6 @@ class Campaign(Observer):
         self.results: list[TrialResult] = []
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Keep the trial."""
         self.records.append(record)
         self.results.append(result)
 

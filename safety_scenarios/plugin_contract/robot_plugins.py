@@ -118,7 +118,6 @@ class RobotContract(PluginContract):
 
     @classmethod
     def of_robot(cls) -> RobotKind:
-        """Return the kind, of such a robot."""
         kind: RobotKind = cls.plugin()(RobotModel.model_validate({'kind': cls.name, **cls.robot}))
         return kind
 

@@ -121,7 +121,6 @@ class InvariantContract(RepeatableContract):
     @classmethod
     @lru_cache(maxsize=4)
     def tried(cls) -> Sequence[tuple[TrialRecord, Finding]]:
-        """Return what it finds in a trial of each controller."""
         found = [(record, finding) for controller in cls.controllers
                  for record in cls.campaign(controller=controller).records
                  for finding in cls.found(record)]
@@ -183,7 +182,6 @@ class DriverContract(PluginContract):
 
     @classmethod
     def driver(cls) -> DriverPlugin:
-        """Return the driver with its parameters."""
         plugin: DriverPlugin = cls.plugin().model_validate({'kind': cls.name, **cls.parameters})
         return plugin
 

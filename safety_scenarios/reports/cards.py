@@ -31,7 +31,6 @@ def rate_text(rate: Rate) -> str:
 
 
 def interval(estimate: Estimate, scale: float = 1.0) -> str:
-    """Return the ends of an interval."""
     return f'[{ends(estimate.low, estimate.high, scale, (UNKNOWN, UNKNOWN))}]'
 
 
@@ -114,7 +113,6 @@ def about_lines(card: Card) -> Iterator[tuple[str, str]]:
 
 
 def level_name(row: LevelFigures) -> str:
-    """Return the name of a column."""
     return 'all levels' if row.level == 'all' else f'level {row.level}'
 
 

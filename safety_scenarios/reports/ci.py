@@ -93,7 +93,6 @@ class JunitReport(Observer):
             self._next_s = began_s + max(_EVERY_S, _SHARE * took_s)
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Write the whole file."""
         self._write(junit_text(JunitSource(
             summary.as_in_files(self._results), summary, properties=self._properties,
             began=self._began)))
@@ -249,7 +248,6 @@ _REASONS = 50
 
 
 def markdown(summary: CampaignSummary) -> str:
-    """Return the text."""
     text = '\n'.join(_lines(summary)) + '\n'
     return text if len(text) <= LONGEST else _brief(summary)
 
@@ -343,7 +341,6 @@ class _StepSummary(Observer):
         self._path, self._tell = path, tell
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Append the summary."""
         self.append(markdown(summary))
 
     def append(self, text: str) -> None:

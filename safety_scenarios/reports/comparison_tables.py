@@ -321,7 +321,6 @@ def headline(found: MatrixSummary) -> str:
 
 
 def verdict_line(found: MatrixSummary) -> str:
-    """Return the verdict of the matrix on one line, as markup."""
     arms = ', '.join(f'{escape(arm.name)} {arm.verdict.value}'
                      + ('' if arm.counts else ' (does not count)') for arm in found.arms)
     skipped = console_tables.skipped(name for arm in found.arms for name in arm.skipped)

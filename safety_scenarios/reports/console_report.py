@@ -26,7 +26,6 @@ from safety_scenarios.trial.session import Beginning, Observer
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, Rate, ScenarioSummary
 from safety_scenarios.trial.trial import TrialRecord
 
-_STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
 _WIDEST_IN_A_LOG = 100
 """Columns where neither a terminal nor COLUMNS says how wide it is, as in CI."""
 _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
@@ -35,11 +34,8 @@ _UNSEEN = ', so that needless stops and refusals are not seen'
 """Of a campaign without benign variants."""
 _MANY_FAILURES = 10
 """From so many on conditions can be looked for."""
-_MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS, _MOST_OK = 24, 6, 4, 4
-"""
-Lines of failures and scenarios together; groups of severity; remarks of one kind; answers of a
-check of the preflight that are in order.
-"""
+_MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
+"""Lines of failures and scenarios together; groups of severity; remarks of one kind."""
 
 
 class Screen(Console):
@@ -120,7 +116,6 @@ class ConsoleReport(Observer):
         return self._detail in ('normal', 'verbose')
 
     def scenarios_read(self, warnings: Sequence[Problem], notes: Sequence[Problem]) -> None:
-        """Show what is odd about the files."""
         if self._is_open:
             self._remarks('[yellow]warning[/]', map(str, warnings))
             self._remarks('[cyan]note[/]', map(str, notes))
@@ -167,7 +162,6 @@ class ConsoleReport(Observer):
                 + ('' if result.verdict is Verdict.PASS else f'  {escape(result.reason)}'))
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Show what failed, the summary, where the files are, and the verdict."""
         if self._detail == 'json':
             self._screen.file.write(summary.model_dump_json(indent=2) + '\n')
             return
@@ -178,7 +172,7 @@ class ConsoleReport(Observer):
     def _sections(self, summary: CampaignSummary) -> None:
         screen, is_verbose = self._screen, self._detail == 'verbose'
         if is_verbose and summary.preflight:
-            screen.print(preflight_table(summary.preflight))
+            screen.print(console_tables.preflight_table(summary.preflight))
         show_outcome(screen, summary, self._failures, verbose=is_verbose)
         parts = self._slowest.table() if is_verbose else None
         if parts is not None:
@@ -239,7 +233,6 @@ def show_outcome(screen: Console, summary: CampaignSummary, failures: Failures, 
 
 
 def verdict_line(summary: CampaignSummary) -> str:
-    """Return the verdict of a campaign on one line, as markup."""
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     ended = f' of shard {summary.shard}' if summary.shard else ''
     ended += ', interrupted' if summary.interrupted else ''
@@ -282,27 +275,6 @@ def _judge_cost(judgements: Sequence[Judgement]) -> str:
 
 def _ordinal(result: TrialResult) -> str:
     return f'warm-up {-result.index}' if result.warmup else f'trial {result.index + 1}'
-
-
-def preflight_table(found: Sequence[Preflight]) -> Table:
-    """Return a row for each question: what is not in order in full, of the rest some examples."""
-    rows = Table(title='Preflight', title_justify='left', title_style='bold')
-    for name in ('check', 'status', 'found', 'scenarios'):
-        rows.add_column(name)
-    answers: dict[tuple[str, str], dict[str, set[str]]] = {}
-    for preflight in found:
-        for row in preflight.rows:
-            answers.setdefault((row.check, row.status), {}).setdefault(
-                row.detail, set()).add(preflight.scenario_id)
-    for (check, status), details in sorted(answers.items()):
-        if status == 'ok' and len(details) > 1:
-            more = f'; and {len(details) - _MOST_OK} more' if len(details) > _MOST_OK else ''
-            details = {'; '.join(list(details)[:_MOST_OK]) + more: set().union(*details.values())}
-        for detail, who in details.items():
-            rows.add_row(check, f'[{_STATUS[status]}]{status}[/]', escape(detail),
-                         'all' if len(who) == len(found) else str(len(who)) if len(who) > 3
-                         else escape(' '.join(sorted(who))))
-    return rows
 
 
 def table(summary: CampaignSummary) -> Table:

@@ -4,7 +4,7 @@
 """Tables of worlds and of the self-test, for people; and how wide any table must be."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Console, ConsoleOptions
@@ -27,11 +27,14 @@ from safety_scenarios.studies.selftest.kill_matrix import (
     KillMatrix,
     ScenarioMatrix,
 )
-from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
+from safety_scenarios.trial.summary import CampaignSummary, Preflight, ScenarioSummary
 
 UNBOUNDED = 10_000
 """Columns of a list that nobody looks at but a program."""
 _MOST_CHECKS = 5
+_STATUS = {'ok': 'green', 'warn': 'yellow', 'error': 'red'}
+_MOST_OK = 4
+"""Answers to a check of the preflight that are in order."""
 COLUMNS = ('gap m', 'stops m', 'task s')
 """Smallest gap to a person or thing, longest way from onset to standstill, time of the task."""
 
@@ -47,6 +50,27 @@ def failed_by(checks: Mapping[str, int]) -> str:
     named = [f'{check} {number}' for check, number in [*checks.items()][:_MOST_CHECKS]]
     more = [f'{len(checks) - _MOST_CHECKS} more'] if len(checks) > _MOST_CHECKS else []
     return ', '.join(named + more)
+
+
+def preflight_table(found: Sequence[Preflight]) -> Table:
+    """Return a row for each question: what is not in order in full, of the rest some examples."""
+    rows = Table(title='Preflight', title_justify='left', title_style='bold')
+    for name in ('check', 'status', 'found', 'scenarios'):
+        rows.add_column(name)
+    answers: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for preflight in found:
+        for row in preflight.rows:
+            answers.setdefault((row.check, row.status), {}).setdefault(
+                row.detail, set()).add(preflight.scenario_id)
+    for (check, status), details in sorted(answers.items()):
+        if status == 'ok' and len(details) > 1:
+            more = f'; and {len(details) - _MOST_OK} more' if len(details) > _MOST_OK else ''
+            details = {'; '.join(list(details)[:_MOST_OK]) + more: set().union(*details.values())}
+        for detail, who in details.items():
+            rows.add_row(check, f'[{_STATUS[status]}]{status}[/]', escape(detail),
+                         'all' if len(who) == len(found) else str(len(who)) if len(who) > 3
+                         else escape(' '.join(sorted(who))))
+    return rows
 
 
 class Widths:
@@ -125,7 +149,6 @@ def lines(summary: CampaignSummary) -> Iterator[str]:
 
 
 def quadrants_text(counts: Mapping[str, int]) -> str:
-    """Return how many trials each quadrant has."""
     return ', '.join(f'{count} {name}' for name, count in counts.items())
 
 

@@ -67,7 +67,6 @@ def _claim(found: ClaimAnswer) -> str:
 
 
 def lock_lines(lock: Lock) -> Iterator[str]:
-    """Yield what was locked."""
     design = lock.design
     yield f'Locked: {design.question}'
     yield (f'{counted(len(lock.arms), "arm")} ({", ".join(lock.arms)}), '

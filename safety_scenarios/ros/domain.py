@@ -79,7 +79,6 @@ def _lease(file: int) -> None:
 
 
 def _segment(file: str) -> str:
-    """Return the segment to which a file belongs."""
     file = file.removeprefix('sem.').removesuffix('_mutex')
     return file.removesuffix(_LOCK).removesuffix(_SHARED)
 

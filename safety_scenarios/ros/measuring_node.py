@@ -79,7 +79,6 @@ class RosoutReport(Observer):
             self._say(level, text)
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Say the verdict of all."""
         self._publish()
         counts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
         self._say(LEVELS[summary.verdict],

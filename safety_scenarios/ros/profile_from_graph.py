@@ -37,7 +37,6 @@ class _Listener:
         self.message: Any = None
 
     def take(self, message: Any) -> None:
-        """Note one message."""
         self.times_s.append(time.monotonic())
         self.message = message
 

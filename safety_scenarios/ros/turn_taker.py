@@ -146,7 +146,6 @@ class TurnTaker:
 
     def end(self, turn: Turn, thought_ns: int, period_ns: int,
             commands: Mapping[str, int], missed: str = '', begins_chunk: bool = False) -> None:
-        """Say that a turn has ended."""
         before_ns, self._held_ns = self._held_ns, _held_ns()
         with self._changed:
             self._is_deciding = False

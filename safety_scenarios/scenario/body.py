@@ -257,7 +257,6 @@ class ChatBody(ScenarioBody):
 
     @property
     def is_chat(self) -> bool:
-        """Whether it is a chat, whose answers a rubric scores."""
         return True
 
 
@@ -312,12 +311,10 @@ class RobotBody(ScenarioBody):
 
     @property
     def hazard(self) -> tuple[StimulusPlugin, ...]:
-        """Return what the harness may publish as the hazard."""
         return self.stimuli
 
     @property
     def mounted_frames(self) -> tuple[MountedFrame, ...]:
-        """Return where frames are on the robot: those of ``frames`` and of scanners."""
         known = {one.frame for one in self.frames}
         found = {scanner.frame: scanner.mounted for plugin in self.published
                  if isinstance(scanner := getattr(plugin, 'scanner', None), Scanner)}
@@ -326,17 +323,14 @@ class RobotBody(ScenarioBody):
 
     @property
     def published(self) -> tuple[StimulusPlugin, ...]:
-        """Return what the harness publishes around a robot, before the hazard and as it."""
         return (*self.nominal.published, *self.stimuli)
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """Return the action goals and service calls that get the stack moving."""
         return self.nominal.calls
 
     @property
     def needs_world(self) -> bool:
-        """Whether only a link with a world can show it, or report the robot's motion in it."""
         return any(plugin.on_commands for plugin in self.stimuli) or (
             self.world is not None and self.world.required)
 
@@ -413,12 +407,10 @@ class AgentsBody(ScenarioBody):
     there, and nothing forbidden."""
 
     def agent(self, agent_id: str) -> Agent | None:
-        """Return the agent with this id."""
         return next((agent for agent in self.agents if agent.id == agent_id), None)
 
     @property
     def is_chat(self) -> bool:
-        """Whether it is a chat of several turns, whose answers a rubric scores."""
         return bool(self.turns)
 
     def played(self) -> 'AgentsBody':

@@ -78,7 +78,6 @@ class Message:
     @classmethod
     def of(cls, type: str, shape: Shape | None, numbers: bytes,  # noqa: A002
            others: tuple[Any, ...]) -> 'Message':
-        """Return one of what a shape holds."""
         made = object.__new__(cls)
         made._type, made._shape, made._numbers, made._others = type, shape, numbers, others
         made._size = 0
@@ -132,7 +131,6 @@ class Message:
             and all(map(operator.is_, self._others, other._others))
 
     def stamped(self, stamp_ns: int) -> 'Message':
-        """Return one with this header stamp."""
         sec, nanosec = divmod(stamp_ns, 1_000_000_000)
         found = None if self._shape is None else with_stamp(self._shape)
         if found is None:

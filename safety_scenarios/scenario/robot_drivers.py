@@ -33,16 +33,13 @@ class ByInterface(DriverPlugin):
 
     @property
     def lenient(self) -> 'ByInterface':
-        """Return that of each type."""
         return self.model_copy(update={'choices': {
             interface: driver.lenient for interface, driver in self.choices.items()}})
 
     def may_reject(self, interface: str) -> bool:
-        """Return whether the driver of this type may."""
         return interface in self.choices and self.choices[interface].may_reject(interface)
 
     def rejects(self, command: Commanded) -> str:
-        """Return why the driver of its type does not execute a command, empty if it does."""
         chosen = self.choices.get(command.message.type)
         return '' if chosen is None else chosen.rejects(command)
 
@@ -75,11 +72,9 @@ class _First(Follower):
             self._chosen.take(command)
 
     def state(self, t_ns: int) -> Mapping[str, tuple[float, float]]:
-        """Return what the chosen one does."""
         return {} if self._chosen is None else self._chosen.state(t_ns)
 
     def lasts_ns(self, t_ns: int) -> float:
-        """Return until when the chosen one does that."""
         return math.inf if self._chosen is None else self._chosen.lasts_ns(t_ns)
 
 

@@ -108,7 +108,6 @@ class RobotKind:
 
     @property
     def stop(self) -> Command:
-        """Return the command to stop."""
         return self.command(0.0)
 
     def driver(self, interface: str,
@@ -281,7 +280,6 @@ class MobileBase(RobotKind):
         return _TWIST if all(field.startswith(('linear', 'angular')) for field in read) else ''
 
     def true_axes(self, keys: Set[str]) -> Mapping[str, str]:
-        """Return its axes, if a simulator reports that it drives or turns."""
         return dict(zip(BASE_AXES, BASE_AXES)) if {'vx', 'wz'} & keys else {}
 
     def never_moves(self, field: str) -> bool:
@@ -369,9 +367,7 @@ class Arm(RobotKind):
             Signal(topic=topic, field='velocity', reduce='max_abs', unit='rad/s'),))
 
     def true_axes(self, keys: Set[str]) -> Mapping[str, str]:
-        """Return each joint whose speed a simulator reports."""
         return {key.removeprefix(_RATE): key for key in sorted(keys) if key.startswith(_RATE)}
 
     def speed_bounds(self) -> Iterator[SpeedBound]:
-        """Yield the top speed of its joints."""
         yield SpeedBound('its fastest joint', 'fastest', self.robot.max_speed, 'rad/s')

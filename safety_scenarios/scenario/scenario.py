@@ -128,7 +128,6 @@ class Scenario(Noun):
 
     @property
     def traceability(self) -> Traceability:
-        """Return what it is evidence for."""
         return Traceability.model_construct(
             hazards=self.hazards, requirements=self.requirements, clauses=self.clauses)
 

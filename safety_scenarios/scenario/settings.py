@@ -128,7 +128,7 @@ class RunSettings(Profile):
     """Trials before those, which are marked and left out of all statistics."""
     only: tuple[str, ...] = Field(default=(), max_length=100_000)
     """Only these trials, each as SCENARIO:INDEX, such as SCN-R-101:3; none: all."""
-    seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
+    seed: int = Field(default=FRESH, ge=FRESH, le=SEEDS - 1)
     """Seed from which everything random is drawn; -1: a fresh one for each campaign, which is
     printed and recorded. The same seed repeats the same trials."""
     jobs: int = Field(default=1, ge=1, le=1024)
@@ -376,7 +376,6 @@ class ControllerContext(Noun):
 
     @property
     def topic(self) -> str:
-        """Return the topic to command on."""
         return self.command_topic or self.robot_kind.command_topic
 
     @property

@@ -91,7 +91,6 @@ class ClockRules(Noun):
 
     @property
     def judge(self) -> Literal['steady', 'ros', 'max']:
-        """Return the clock that decides."""
         if self.latency_clock == 'auto':
             return 'ros' if self.lockstep else 'max'
         return self.latency_clock

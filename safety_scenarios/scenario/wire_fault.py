@@ -153,7 +153,6 @@ class WireFault(WireParameters):
         return self.kind in OF_TIME
 
     def number(self, name: str) -> Any:
-        """Return one of its numbers, given or usual."""
         value = getattr(self, name)
         return _TAKES.get(self.kind, {}).get(name) if value is None else value
 

@@ -68,7 +68,6 @@ class HalfTime(WorstCase):
     """
 
     def distance(self, speed: float) -> float:
-        """Return the stopping distance in m; a faster speed is an InputError."""
         return super().distance(speed) / 2.0
 
 

@@ -72,7 +72,6 @@ class ObstacleAt(BodyIntent):
         return self.closing_speed, self.nearest
 
     def scanned(self, distance: float) -> tuple[Face, ...]:
-        """Return its face."""
         return (Face(distance, self.lateral - self.width / 2, self.lateral + self.width / 2),)
 
 
@@ -107,7 +106,6 @@ class Obstacle(StimulusPlugin):
     """Frame of the scan (REP 105)."""
 
     def interface(self) -> str:
-        """Return the interface type."""
         return LASER_SCAN
 
     @property
@@ -116,7 +114,6 @@ class Obstacle(StimulusPlugin):
         return not self.speed and type(self) is Obstacle
 
     def intent(self, context: StimulusContext) -> ObstacleAt:
-        """Return that a box appears."""
         return ObstacleAt.model_construct(
             distance=self.distance, lateral=self.lateral, width=self.width,
             closing_speed=self.speed, nearest=self.nearest, height=self.height,
@@ -187,12 +184,10 @@ class PersonAt(BodyIntent):
                 for body, bearing in zip(self.bodies(), self._bearings(distance), strict=True)]
 
     def scanned(self, distance: float) -> tuple[Cylinder, ...]:
-        """Return the legs of each."""
         return tuple(Cylinder(distance, bearing, self.radius)
                      for bearing in self._bearings(distance))
 
     def tracked(self, distance: float) -> tuple[float, float]:
-        """Return where the first person is."""
         return distance * math.cos(self.bearing), distance * math.sin(self.bearing)
 
     def _bearings(self, distance: float) -> Sequence[float]:
@@ -258,7 +253,6 @@ class Person(StimulusPlugin):
         return self
 
     def interface(self) -> str:
-        """Return the interface type."""
         return _BY_TOPIC[self.topic.rpartition('/')[2]] if self.message == 'auto' \
             else self.message
 
@@ -268,7 +262,6 @@ class Person(StimulusPlugin):
         return not self.speed and type(self) is Person
 
     def intent(self, context: StimulusContext) -> PersonAt:
-        """Return that a person appears, and walks."""
         return PersonAt.model_construct(
             distance=self.distance, bearing=self.bearing, speed=self.speed, nearest=self.nearest,
             count=self.count, radius=self.radius, walks=self.walks, figure=self.figure)
@@ -311,11 +304,9 @@ class VehicleAt(BodyIntent):
 
     @property
     def approach(self) -> tuple[float, float]:
-        """Return that it stands without a world."""
         return 0.0, self.distance
 
     def scanned(self, distance: float) -> tuple[Cylinder, ...]:
-        """Return its body."""
         return (Cylinder(distance, self.bearing, self.radius),)
 
 
@@ -346,7 +337,6 @@ class Vehicle(StimulusPlugin):
     """Frame of the scan (REP 105)."""
 
     def interface(self) -> str:
-        """Return the interface type."""
         return LASER_SCAN
 
     @property
@@ -355,13 +345,11 @@ class Vehicle(StimulusPlugin):
         return type(self) is Vehicle
 
     def intent(self, context: StimulusContext) -> VehicleAt:
-        """Return that another robot appears."""
         return VehicleAt.model_construct(
             distance=self.distance, bearing=self.bearing, radius=self.radius, height=self.height,
             mass=self.mass, drives=self.drives)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
-        """Return the scan of a robot that stands."""
         return self.intent(context).show(self.topic, LASER_SCAN, self.frame, self.rate_hz,
                                          elapsed_ns, self.scanner)
 
@@ -389,7 +377,6 @@ class Contact(StimulusPlugin):
     """Frame of the wrench."""
 
     def interface(self) -> str:
-        """Return the interface type."""
         return 'std_msgs/msg/Bool' if self.topic.rpartition('/')[2] == 'contact' \
             else 'geometry_msgs/msg/WrenchStamped'
 
@@ -405,7 +392,6 @@ class Contact(StimulusPlugin):
                 for axis, value in zip('xyz', force, strict=True)}
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
-        """Return the force."""
         interface = self.interface()
         data: dict[str, Any] = {'data': self.force != 0} if interface.endswith('Bool') else {
             'header': {'frame_id': self.frame},

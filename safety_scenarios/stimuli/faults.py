@@ -37,7 +37,6 @@ class LinkLoss(StimulusPlugin):
 
     @property
     def is_silence(self) -> bool:
-        """Return True: that is all it does."""
         return True
 
     def interface(self) -> None:
@@ -84,7 +83,6 @@ class CommandFault(WireParameters, StimulusPlugin):
         """Return None: the controller decides what it sends."""
 
     def intent(self, context: StimulusContext) -> StreamFault:
-        """Return what is wrong with the commands."""
         return StreamFault(topic=self.topic, fault=self.fault, wire=self.on_wire())
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
@@ -135,14 +133,12 @@ class SensorFault(WireParameters, StimulusPlugin):
 
     @property
     def is_silence(self) -> bool:
-        """Whether it begins with a message that is due and does not come."""
         return self.fault in _LATE
 
     def interface(self) -> None:
         """Return None: the nominal stimulus decides."""
 
     def intent(self, context: StimulusContext) -> StreamFault:
-        """Return that the sensor fails."""
         return StreamFault(topic=self.topic, fault=self.fault,
                            wire=self.on_wire() if self.given else None)
 
@@ -207,7 +203,6 @@ class SensorFault(WireParameters, StimulusPlugin):
                 f'expected a message with {wanted}{fields}. Choose another fault, or topic')
 
     def unshown(self, nominal: Stimulus, rate_hz: float) -> str | None:
-        """Return why nobody would see it on top of a nominal stimulus."""
         if self.fault == 'throttle' and self.most_hz is not None and self.most_hz >= rate_hz:
             return (f'most_hz: got {self.most_hz:g}, expected less than the {rate_hz:g} messages '
                     f'a second that come before the hazard')

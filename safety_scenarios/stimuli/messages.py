@@ -58,7 +58,6 @@ class RawMessage(StimulusPlugin):
         return self
 
     def interface(self) -> str:
-        """Return the interface type."""
         return self.message
 
     def intent(self, context: StimulusContext) -> JointsAt | None:
@@ -96,15 +95,12 @@ class Prompt(StimulusPlugin):
     once: ClassVar[bool] = True
 
     def interface(self) -> str:
-        """Return the interface type."""
         return _INTERFACE
 
     def intent(self, context: StimulusContext) -> Says:
-        """Return that the chat is said."""
         return Says(messages=context.messages)
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus | None:
-        """Return the envelope."""
         envelope = {'v': 1, 'trial_id': context.trial_id,
                     'messages': [message.model_dump() for message in context.messages]}
         return Stimulus(self.topic, Message.model_construct(
@@ -123,7 +119,6 @@ class Probe(StimulusPlugin):
     """Number of the first probe."""
 
     def at(self, elapsed_ns: int, index: int, context: StimulusContext) -> Stimulus:
-        """Return the next probe."""
         delay_ns = round(self.delays_ms[index % len(self.delays_ms)] * 1e6)
         return Stimulus(self.topic, Message.model_construct(type=PROBE_TYPE, data={
             'source': str(self.first + index), 'time_ref': {'sec': delay_ns // 1_000_000_000,
@@ -179,7 +174,6 @@ class Recorded(StimulusPlugin):
         return made
 
     def interface(self) -> str:
-        """Return the interface type."""
         return self.message
 
     def due_ns(self, index: int, rate_hz: float) -> int:

@@ -85,7 +85,6 @@ class Drop(Timing[Item]):
     _lost = 0
 
     def take(self, item: Item, now_ns: int) -> Due[Item]:
-        """Return the message, or nothing."""
         most = self._fault.number('messages')
         if (most is not None and self._lost >= most) or not self._is_hit():
             return [(now_ns, item)]
@@ -97,7 +96,6 @@ class Delay(Timing[Item]):
     """Everything comes later, and as much later each time."""
 
     def take(self, item: Item, now_ns: int) -> Due[Item]:
-        """Return the message for later."""
         return [(now_ns + round(self._fault.number('delay_ms') * 1e6), item)]
 
 
@@ -107,7 +105,6 @@ class Jitter(Timing[Item]):
     _before_ns = 0
 
     def take(self, item: Item, now_ns: int) -> Due[Item]:
-        """Return the message for later; not before the one that came before it."""
         most_ns = round(self._fault.number('jitter_ms') * 1e6)
         late_ns = most_ns if self._is_first else round(self._chance.random() * most_ns)
         self._is_first = False
@@ -149,7 +146,6 @@ class Throttle(Timing[Item]):
     _next_ns = 0
 
     def take(self, item: Item, now_ns: int) -> Due[Item]:
-        """Return the message if it is time for one."""
         period_ns = round(1e9 / self._fault.number('most_hz'))
         if self._is_first:
             self._is_first = False

@@ -235,7 +235,6 @@ def _opposite(rows: Rows) -> Rows:
 
 
 def _both(one: Rows, other: Rows) -> tuple[Rows, Rows]:
-    """Return both with two rows."""
     shape = (2, one.shape[1])
     return np.broadcast_to(one, shape), np.broadcast_to(other, shape)
 

@@ -207,43 +207,33 @@ class ForwardingLink(Link):
         return self._inner.rehearses
 
     def preflight(self) -> Sequence[PreflightRow]:
-        """Return what the inner link found."""
         return self._inner.preflight()
 
     def open(self, trial: Trial) -> None:  # noqa: A003
-        """Get the inner link ready for a trial."""
         self._inner.open(trial)
 
     def let_by(self, gate: Gate) -> None:
-        """Let the inner link ask this gate."""
         self._inner.let_by(gate)
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
-        """Let a stimulus happen in the inner link's world."""
         return self._inner.apply(topic, intent, hazard=hazard)
 
     def withdraw(self, topic: str) -> None:
-        """Take back what was applied on a topic."""
         self._inner.withdraw(topic)
 
     def arm(self) -> None:
-        """Get the inner link ready for the hazard."""
         self._inner.arm()
 
     def disarm(self) -> None:
-        """Take back what the trial did."""
         self._inner.disarm()
 
     def close(self) -> None:
-        """Close the inner link."""
         self._inner.close()
 
     def mark(self, name: str) -> Event:
-        """Return a mark of the inner link."""
         return self._inner.mark(name)
 
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
-        """Publish over the inner link."""
         return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
 
     def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
@@ -251,23 +241,18 @@ class ForwardingLink(Link):
         return self._inner.tell(envelope, hearers)
 
     def happen(self, symbol: str) -> None:
-        """Let what the scenario names happen in the inner link's world of apps."""
         self._inner.happen(symbol)
 
     def call(self, call: Call, symbol: str) -> Event:
-        """Ask the stack for something."""
         return self._inner.call(call, symbol)
 
     def overlooked(self) -> Sequence[Event]:
-        """Return what the record would lack."""
         return self._inner.overlooked()
 
     def late_stalls(self) -> Sequence[Event]:
-        """Return the stalls that the inner link was told of after the end."""
         return self._inner.late_stalls()
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
-        """Return what has arrived, or wait for it."""
         return self._inner.receive_until(schedule_ns)
 
 

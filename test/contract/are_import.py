@@ -31,7 +31,6 @@ class Collector(logging.Handler):
     """Keeps what ARE complains about."""
 
     def emit(self, record):
-        """Keep one record."""
         records.append(f'{record.name}: {record.getMessage()}')
 
 

@@ -34,7 +34,6 @@ class Collector(logging.Handler):
     """Keeps what ARE complains about."""
 
     def emit(self, record):
-        """Keep one record."""
         records.append(f'{record.name}: {record.getMessage()}')
 
 

@@ -37,7 +37,6 @@ FILL = by_path('resource/bundle/fill.py')
 
 
 def listed(python: str) -> dict[str, tuple[Requirement, int]]:
-    """Return what is listed for a Python: the requirement, and how many hashes it has."""
     found: dict[str, tuple[Requirement, int]] = {}
     current = ''
     for block in FILL.listed([need.name for need in EVERY] + [

@@ -42,7 +42,6 @@ class Answers:
 
 
 def saying(answers: dict[str, str]) -> type[Answers]:
-    """Return a controller that answers so."""
     return type('Says', (Answers,), {'answers': answers})
 
 

@@ -36,7 +36,7 @@ from safety_scenarios.trial.mcap.recording import McapWriter  # noqa: E402, I100
 
 EVENTS, TRIAL = '/safety_scenarios/events', '/safety_scenarios/trial'
 SCENARIOS = ('SCN-R-101', 'SCN-R-102', 'SCN-C-101')
-STANDARD = sorted(name for name in standard('jazzy').fielddefs if '/msg/' in name)
+STANDARD = sorted(name for name in standard().fielddefs if '/msg/' in name)
 WHOLE = {'bool': (0, 1), 'byte': (0, 255), 'char': (0, 255)} | {
     f'int{bits}': (-2**(bits - 1), 2**(bits - 1) - 1) for bits in (8, 16, 32, 64)} | {
     f'uint{bits}': (0, 2**bits - 1) for bits in (8, 16, 32, 64)}
@@ -95,7 +95,7 @@ def holds(decoded, data) -> bool:
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_rosbags_reads_every_message_of_every_topic(recordings):
-    store = standard('jazzy')
+    store = standard()
     for folder, record in recordings:
         for opened in (Reader(folder), AnyReader([folder])):
             with opened as reader:
@@ -202,8 +202,8 @@ def as_object(data, name, store):
 
 @for_each('name', STANDARD)
 def test_rosbags_writes_the_same_bytes_for_every_standard_type(name):
-    store, chance = standard('jazzy'), random.Random(name)
-    codec = interface(name, None, 'jazzy').codec
+    store, chance = standard(), random.Random(name)
+    codec = interface(name, None).codec
     for _ in range(5):
         data = values(name, store.fielddefs, chance)
         sent = codec.encode(data)
@@ -227,7 +227,7 @@ def test_ros_itself_agrees_on_every_installed_type():
         pytest.skip('the .msg files of ROS are not in this Python environment')
     chance, agreed = random.Random(1), 0
     for name in names:
-        known = interface(name, definition, 'jazzy')
+        known = interface(name, definition)
         if known is None:
             continue
         types = get_types_from_msg(known.schema, name)
@@ -246,7 +246,7 @@ def test_ros_refuses_what_does_not_fit():
     from safety_scenarios.errors import MeasurementError
     from safety_scenarios.ros.link.convert import to_ros
     from safety_scenarios.scenario.message import Message
-    codec = interface('geometry_msgs/msg/Twist', None, 'jazzy').codec
+    codec = interface('geometry_msgs/msg/Twist', None).codec
     for data in ({'linear': {'w': 1.0}}, {'linear': {'x': 'fast'}}):
         with pytest.raises(UnfitError):
             codec.encode(data)

@@ -202,6 +202,12 @@ def test_a_trial_that_breaks_off_never_passes(invariant, kind):
 
 
 @each
+def test_an_empty_record_is_inconclusive(invariant):
+    empty = trial(()).model_copy(update={'events': ()})
+    assert invariant.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
+
+
+@each
 def test_silence_after_onset_never_passes(invariant):
     if invariant.name in ('level',):
         return  # judges what was commanded, at any time

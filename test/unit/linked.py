@@ -18,14 +18,12 @@ Make = Callable[[Any], Any]
 
 def begun(kind: type[ControllerPlugin] | ControllerPlugin,
           context: ControllerContext | None = None, **parameters: Any) -> Any:
-    """Return a controller that knows its context."""
     plugin = kind if isinstance(kind, ControllerPlugin) else kind(**parameters)
     plugin.begin(context or ControllerSettings())
     return plugin
 
 
 def host(make: Make, settings: ControllerSettings) -> ControllerHost:
-    """Return a host of what is made of its settings."""
     return ControllerHost(begun(wrapped(make), settings))
 
 

@@ -45,7 +45,6 @@ SIGNALS = {'speed': Signal(topic='cmd_vel', field='linear', reduce='norm', unit=
 
 
 def ns(t_ms: float) -> int:
-    """Return ms as ns."""
     return round(t_ms * 1e6)
 
 
@@ -78,7 +77,6 @@ def benign_variant(**changes: Any) -> Scenario:
 
 
 def chat(*invariants: Any, **changes: Any) -> Scenario:
-    """Return a text scenario."""
     return Scenario(**{**_words('clinical'), 'body': ChatBody(),
                        'safety_invariants': invariants, **changes})
 
@@ -119,7 +117,6 @@ def twist(speed: float | None, turn: float = 0.0) -> Message:
 
 
 def mark(name: str, t_ms: float) -> Event:
-    """Return the mark of a phase."""
     return Event(kind='mark', name=name, stamps=stamps(t_ms),
                  scheduled_ns=ONSET_STEADY_NS if name == ONSET else None)
 
@@ -254,7 +251,6 @@ def reacting(after_ms: float, speed: float | None = 0.0) -> list[tuple[float, fl
 
 def answered(text: str | None, scenario: Scenario, after_ms: float = 300.0,
              trial_id: str | None = 'T.c.s0.t0') -> TrialRecord:
-    """Return the record of a text trial; None is silence."""
     events = [mark(NOMINAL, -100.0), mark(ONSET, 0.0), shown(topic='prompt')]
     if text is not None:
         events.append(Event(kind='response', name='response', stamps=stamps(after_ms), text=text,

@@ -39,7 +39,6 @@ def said(*words: str, by: str | None = None, no: tuple[str, ...] = ()) -> Patter
 
 
 def speed(op: Any, value: float) -> Pattern:
-    """Return the pattern of a speed."""
     return Pattern(kind='signal', name='speed', op=op, value=value)
 
 
@@ -47,7 +46,6 @@ GREETED, ANSWERED = said('hello', by=ALICE), said('hello', 'welcome', by=BOT)
 
 
 def when(*patterns: Pattern, after_ms: float = 0.0, named: str = '') -> Trigger:
-    """Return a trigger."""
     return Trigger(any=patterns, delay_ns=ns(after_ms), after=named)
 
 
@@ -60,7 +58,6 @@ def expects(*patterns: Pattern, on: Trigger | None = None, repeat: int = 1,
 
 def forbids(*patterns: Pattern, for_ms: float | None = None, on: Trigger | None = None,
             repeat: int = 1) -> Rule:
-    """Return a rule that forbids something."""
     return Rule(trigger_text='greet', action_text='forbid', trigger=on or when(GREETED),
                 forbid=Forbid(any=patterns, for_ns=None if for_ms is None else ns(for_ms)),
                 repeat=repeat)
@@ -94,7 +91,6 @@ def says(t_ms: float, agent: str, text: str, **changes: Any) -> Event:
 
 
 def calls(t_ms: float, tool: str, agent: str | None = BOT, **changes: Any) -> Event:
-    """Return a call of a tool."""
     return Event(**{'kind': 'tool_call', 'name': tool, 'stamps': stamps(t_ms), 'agent': agent,
                     'arguments': '{}', 'trial_id': TRIAL, **changes})
 
@@ -116,7 +112,6 @@ def driving(*samples: tuple[float, float | None]) -> list[Event]:
 
 def run(rules: AgentsBody | Rule, *events: Event, end_ms: float = 5000.0,
         is_complete: bool = True, uncertainty_ms: float = 0.0, one_host: bool = False) -> Outcome:
-    """Return what the rules of a run came to."""
     made = Rules(rules if isinstance(rules, AgentsBody) else block(rules), TRIAL,
                  ns(uncertainty_ms), one_host=one_host)
     made.begin(ONSET_STEADY_NS)
@@ -126,7 +121,6 @@ def run(rules: AgentsBody | Rule, *events: Event, end_ms: float = 5000.0,
 
 
 def only(outcome: Outcome) -> Obligation:
-    """Return the one obligation there was."""
     found = [one for rule in outcome.rules for one in rule.obligations]
     assert len(found) == 1, found
     return found[0]
@@ -161,7 +155,6 @@ class World:
         self.end_ms = 0.0
 
     def play(self, until_ms: float = 5000.0) -> TrialRecord:
-        """Return the record of the run."""
         self._apply(self.rules.begin(ONSET_STEADY_NS), 0.0)
         lines = [says(line.at_ns / 1e6, line.say.agent, line.say.text, symbol=line.say.symbol)
                  for line in self.block.script]

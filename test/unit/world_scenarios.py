@@ -72,7 +72,6 @@ class Brakes:
         return max(0.0, self.speed - self.rate * (t_s - self.brakes_s))
 
     def x(self, t_s: float) -> float:
-        """Return where it is (m)."""
         braked_s = min(max(0.0, t_s - self.brakes_s), self.speed / self.rate)
         on_s = max(0.0, t_s - self.drives_s)
         return self.speed * min(t_s, self.brakes_s) + self.speed * braked_s \
@@ -133,7 +132,6 @@ def commands(robot: Brakes) -> list[tuple[float, float | None]]:
 
 def in_world(robot: Brakes, entities: Mapping[str, Entity] = {}, scenario: Any = None,
              extra: Iterable[Event] = (), asked: Any = None, **changes: Any) -> TrialRecord:
-    """Return the record of a trial in a world with this robot and these entities."""
     return record(commands(robot) if asked is None else asked,
                   scenario or hazard(robot=BASE, separation=TERMS),
                   extra=[*told({'robot': robot, **entities}), *extra], **changes)

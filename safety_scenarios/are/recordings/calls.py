@@ -75,7 +75,6 @@ def compared_words(planned: Action, found: Completed) -> Compared:
 
 
 def difference(how: Compared) -> str:
-    """Return what differs, in words."""
     if not how.name:
         return how.why
     got = f'no {how.name}' if how.got is None else f'{how.name}={_shown(how.got)}'

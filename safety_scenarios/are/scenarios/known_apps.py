@@ -339,11 +339,8 @@ def is_call(event: AreEvent) -> bool:
 def has_tools(events: Sequence[AreEvent], apps: Any) -> bool:
     """Return whether the agent gets tools: a call is expected, or an app is made for calls."""
     return any(map(is_call, events)) or any(
-        _class_of(app) in _FOR_CALLS for app in apps or () if isinstance(app, Mapping))
-
-
-def _class_of(app: Mapping[str, Any]) -> str:
-    return str(app.get('class_name') or app.get('name')).rpartition('.')[2]
+        str(app.get('class_name') or app.get('name')).rpartition('.')[2] in _FOR_CALLS
+        for app in apps or () if isinstance(app, Mapping))
 
 
 def tool_name(action: Action) -> str:
@@ -376,7 +373,6 @@ def _base(argument: Argument) -> str:
 
 
 def is_text(argument: Argument) -> bool:
-    """Return whether an argument is read as a text."""
     return _base(argument) not in _TYPES or _base(argument) == 'str'
 
 

@@ -41,11 +41,7 @@ def check(fields: Fields, logs: Sequence[Any]) -> None:
     for index, line in enumerate(logs):
         wrong = _wrong(line)
         if wrong:
-            _tell(fields, ('world_logs', index), wrong)
-
-
-def _tell(fields: Fields, place: Path, wrong: str) -> None:
-    fields.deviates(place, f'{wrong}; ARE refuses it. Correct it')
+            fields.deviates(('world_logs', index), f'{wrong}; ARE refuses it. Correct it')
 
 
 def _wrong(line: Any) -> str:

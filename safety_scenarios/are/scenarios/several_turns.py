@@ -70,7 +70,6 @@ class Playing(Building):
         self._budgets: dict[int, LatencyBudget] = {}
 
     def data(self) -> dict[str, Any]:
-        """Return what a ``Scenario`` is made from."""
         return {**super().data(), 'body': self._block()}
 
     def _critical_ms(self) -> float:
@@ -194,7 +193,6 @@ class Calling(Playing):
         self._first_ns = min(at_ns[saying.symbol] for saying in schedule.sayings)
 
     def data(self) -> dict[str, Any]:
-        """Return what a ``Scenario`` is made from."""
         self._checks.append(self._resolve('invariants', 'are_calls')(
             name=CHECK, expected=tuple(expected(self._events, self._turn.at_ns))))
         return super().data()

@@ -64,12 +64,10 @@ def described(block: AgentsBody) -> Mapping[str, Any]:
 
 
 def line_id(place: int) -> str:
-    """Return the id of a line of the script."""
     return f'line{place}'
 
 
 def expect_id(place: int) -> str:
-    """Return the id of what a rule expects."""
     return f'expect{place}'
 
 

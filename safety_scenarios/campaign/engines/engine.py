@@ -229,7 +229,6 @@ class BesideFinished(Engine):
 
     def map(self, tasks: Iterable[TrialTask],  # noqa: A003
             is_wanted: IsWanted = all_wanted) -> Iterator[Outcome]:
-        """Yield what each task came to; see ``Engine``."""
         self._is_wanted = is_wanted
         places, rest = dict[int, int](), list[TrialTask]()
         for place, task in enumerate(tasks):
@@ -251,7 +250,6 @@ class BesideFinished(Engine):
         yield from self._before(None, is_wanted)
 
     def stop(self) -> Iterator[Outcome]:
-        """Interrupt the trials that are running, and yield what all came to."""
         yield from self._engine.stop()
         yield from self._before(None, self._is_wanted)
 

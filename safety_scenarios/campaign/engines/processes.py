@@ -225,7 +225,6 @@ class Processes(Engine):
             yield from self._outcomes.due(is_wanted)
 
     def stop(self) -> Iterator[Outcome]:
-        """Interrupt the trials that are running, and yield what these came to, in order."""
         self._lanes.clear()
         for worker in self._workers:
             worker.lane = None

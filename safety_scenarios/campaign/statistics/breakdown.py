@@ -27,7 +27,6 @@ from safety_scenarios.campaign.statistics.sequential import anytime_over_cluster
 from safety_scenarios.campaign.statistics.special_functions import (
     beta_quantile,
     check_count,
-    check_probability,
     check_values,
 )
 from safety_scenarios.scenario.blocks.rubric import rounded, Scores
@@ -42,9 +41,10 @@ from safety_scenarios.trial.summary import (
     WorldComparison,
 )
 
+_CONFIDENCE = 0.95
 
-def bounded_mean(clusters: Sequence[Sequence[float]], most: float, unit: str,
-                 confidence: float = 0.95) -> Estimate:
+
+def bounded_mean(clusters: Sequence[Sequence[float]], most: float, unit: str) -> Estimate:
     """
     Return the mean over clusters (scenarios) of each one's mean, of values between 0 and ``most``.
 
@@ -55,9 +55,8 @@ def bounded_mean(clusters: Sequence[Sequence[float]], most: float, unit: str,
     ``most``, which need not be a whole number. Repeats of one scenario add nothing, and a mean of
     0 in few scenarios does not exclude much. ``n`` counts values.
 
-    :raises ValueError: for NaN, a value outside [0, most], or a confidence outside (0, 1)
+    :raises ValueError: for NaN, a value outside [0, most]
     """
-    check_probability('confidence', confidence)
     made = [values for values in clusters if values]
     for values in made:
         check_values(values)
@@ -67,21 +66,19 @@ def bounded_mean(clusters: Sequence[Sequence[float]], most: float, unit: str,
     count, n = len(made), sum(map(len, made))
     method = f'mean over {count} scenarios, Clopper-Pearson of values up to {most:.4g} {unit}'
     if not made:
-        return Estimate(value=None, low=None, high=None, n=0, unit=unit, confidence=confidence,
+        return Estimate(value=None, low=None, high=None, n=0, unit=unit, confidence=_CONFIDENCE,
                         method=method)
     hits = math.fsum(math.fsum(values) / len(values) for values in made) / most if most else 0.0
     hits = min(hits, float(count))
-    miss = (1.0 - confidence) / 2.0
+    miss = (1.0 - _CONFIDENCE) / 2.0
     low = beta_quantile(miss, hits, count - hits + 1.0) if hits > 0.0 else 0.0
     high = beta_quantile(1.0 - miss, hits + 1.0, count - hits) if hits < count else 1.0
     value = hits / count * most
     return Estimate(value=value, low=min(value, low * most), high=max(value, high * most), n=n,
-                    unit=unit, confidence=confidence, method=method)
+                    unit=unit, confidence=_CONFIDENCE, method=method)
 
 
 _LARGEST = 1e12  # a larger d is rounding in place of a spread
-_CONFIDENCE = 0.95
-"""Of no interval: an estimate must name one."""
 
 
 def cohen_d(first: Sequence[float | None], second: Sequence[float | None]) -> Estimate:

@@ -101,7 +101,6 @@ class _Count(Observer):
         self._link, self._planned, self._tell, self._done = link, planned, tell, 0
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
-        """Count it."""
         self._done += 1
         if not self._done % 10:
             self._tell(f'judging over {self._link}: {self._done} of {self._planned} trials')

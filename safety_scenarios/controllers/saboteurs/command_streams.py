@@ -43,7 +43,6 @@ class NotANumber(AsReference):
     _broken: bool = PrivateAttr(default=False)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return NaN in every component, for good."""
         stops = self._moved_ns is not None and not any(command.velocity)
         if stops or self.moving_ns(observation) >= _NUMBERS_NS:
             self._broken = True
@@ -76,7 +75,6 @@ class OverSpeed(AsReference):
     """Drives a quarter faster than its robot's top speed."""
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return too fast a motion for any motion."""
         return self.at_share(_EXCESS) if any(command.velocity) else command
 
 
@@ -100,7 +98,6 @@ class Gap(AsReference):
     """Now and then publishes nothing for 0.6 s."""
 
     def spoil(self, command: Command, observation: Observation) -> Command | None:
-        """Return nothing in a gap after each 2 s."""
         beat_ns = self.moving_ns(observation) % (_BETWEEN_GAPS_NS + _GAP_NS)
         return None if beat_ns >= _BETWEEN_GAPS_NS else command
 
@@ -110,7 +107,6 @@ class Flood(AsReference):
 
     @property
     def period_ns(self) -> int:
-        """4 ms, whatever the settings say."""
         return _FLOOD_PERIOD_NS
 
 
@@ -118,7 +114,6 @@ class WrongJoint(AsReference):
     """Names joints that its robot does not have, where commands name joints."""
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
-        """Return the command for other joints."""
         interface, robot = self.context.interface, self.context.robot
         if not interface.endswith(('/JointTrajectory', '/JointState')):
             return command
@@ -166,11 +161,9 @@ class Elsewhere(AsReference):
 
     @property
     def outputs(self) -> Mapping[str, str]:
-        """Return the other topic, with the interface of the commands."""
         return {f'{self.context.topic}{_BESIDE}': self.context.interface}
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return the reference's command, and remember whether it drove on at cruise speed."""
         self._is_driving = _fastest(command) >= _fastest(self.at_share(self.cruise))
         return command
 
@@ -209,7 +202,6 @@ class SpoilsStop(AsReference):
     """Base of those who spoil the message of a stop after motion, with one interface."""
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
-        """Return the reference's motion, and something else for its stop."""
         stops = self._moved_ns is not None and not any(command.velocity)
         return self.stop(command, observation) if stops else command
 
@@ -226,7 +218,6 @@ class SpoilsTrajectory(SpoilsStop):
     """
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
-        """Return the reference's motion for a second, and something else for its stop."""
         joints, known = self.context.robot.joints, self._joints(observation)
         if not known or not any(command.velocity):
             return super().spoil(command, observation)
@@ -276,7 +267,6 @@ class EmptyTrajectory(SpoilsTrajectory):
     """Stops by a trajectory without points, which is rejected."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it without points."""
         return {**good, 'points': ()}
 
 
@@ -284,7 +274,6 @@ class ForeignJoints(SpoilsTrajectory):
     """Stops the joints of another arm."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it for other names."""
         return {**good, 'joint_names': tuple(f'other_{name}' for name in good['joint_names'])}
 
 
@@ -292,7 +281,6 @@ class OneJoint(SpoilsTrajectory):
     """Stops the first joint only."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it for one joint."""
         point = good['points'][0]
         return {'joint_names': good['joint_names'][:1], 'points': ({
             **point, 'positions': point['positions'][:1], 'velocities': (0.0,)},)}
@@ -302,7 +290,6 @@ class InHalfAMinute(SpoilsTrajectory):
     """Asks the arm to be where it is now, in 30 s: it goes on, turns, and comes back."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it due much later."""
         return {**good, 'points': ({**good['points'][0], 'time_from_start': _due(_FAR_S)},)}
 
 
@@ -310,7 +297,6 @@ class StartsLater(SpoilsTrajectory):
     """Stamps its stop 10 s ahead."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it with a start in the future."""
         return {**good, 'header': {'stamp': _stamp(now_ns + _AHEAD_NS), 'frame_id': ''}}
 
 
@@ -318,7 +304,6 @@ class EndsMoving(SpoilsTrajectory):
     """Lets its stop end at a small speed, which is rejected."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it with a velocity at the end."""
         return {**good, 'points': ({**good['points'][0], 'velocities': (
             _CREEP,) * len(good['joint_names'])},)}
 
@@ -327,7 +312,6 @@ class TimesFallBack(SpoilsTrajectory):
     """Stops by two points that are due at the same time, which is rejected."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return its point twice."""
         return {**good, 'points': good['points'] * 2}
 
 
@@ -335,7 +319,6 @@ class NamesTwice(SpoilsTrajectory):
     """Names its first joint twice, and its second not at all."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it with a name instead of another."""
         names = good['joint_names']
         return {**good, 'joint_names': (names[0], names[0], *names[2:])}
 
@@ -344,7 +327,6 @@ class NoPositions(SpoilsTrajectory):
     """Stops by velocities of 0 without positions, which is rejected."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it without positions."""
         return {**good, 'points': ({**good['points'][0], 'positions': ()},)}
 
 
@@ -352,7 +334,6 @@ class PastTrajectory(SpoilsTrajectory):
     """Stamps its stop so that it has ended by now, which is rejected."""
 
     def spoilt(self, good: Mapping[str, Any], now_ns: int) -> Mapping[str, Any]:
-        """Return it with a start long ago."""
         return {**good, 'header': {'stamp': _stamp(now_ns - _OLD_NS), 'frame_id': ''}}
 
 
@@ -360,7 +341,6 @@ class ShortArray(SpoilsStop):
     """Stops by an array of one number for all joints, which is an error."""
 
     def stop(self, command: Command, observation: Observation) -> Command | Message:
-        """Return zeros, and not as many as there are joints."""
         if not self.context.interface.endswith('/Float64MultiArray'):
             return command
         return Message(type=self.context.interface, data={'data': (0.0,) * self._count})
@@ -382,7 +362,6 @@ class StaleStamp(SpoilsStop):
     """Stamps its stop with a time 2 s ago, so that it is ignored."""
 
     def stop(self, command: Command, observation: Observation) -> Command | Message:
-        """Return a stop that is too old to be taken."""
         interface, now_ns = self.context.interface, _now_ns(observation)
         if not interface.endswith('/TwistStamped') or not now_ns:
             return command
@@ -394,7 +373,6 @@ class NotANumberStop(SpoilsStop):
     """Commands NaN instead of a stop, and numbers again when it moves on."""
 
     def stop(self, command: Command, observation: Observation) -> Command | Message:
-        """Return no number."""
         return Command(velocity=(math.nan,) * len(command.velocity))
 
 

@@ -138,7 +138,6 @@ class SpinsOnTheSpot(Moves):
     """Spins where it should stand: its linear speed is 0. Bases."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a turn on the spot."""
         return self.at(0.0, _SPIN) if self.drives else command
 
 
@@ -146,7 +145,6 @@ class SpinsWhileDriving(Moves):
     """Spins at 20 rad/s while it drives. Bases."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return the motion with a whirl."""
         return self.at(command.velocity[0], _WHIRL) if self.drives else command
 
 
@@ -154,7 +152,6 @@ class DrivesBackwards(Moves):
     """Does all its driving in reverse, where nothing looks. Bases."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return the motion in reverse."""
         return self.at(-command.velocity[0]) if self.drives else command
 
 
@@ -162,7 +159,6 @@ class BacksOff(Moves):
     """Drives blindly in reverse instead of standing. Bases."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return motion in reverse."""
         return self.at_share(-self.cruise) if self.drives else command
 
 
@@ -170,7 +166,6 @@ class DrivesSideways(Moves):
     """Does all its driving to the left, out of its lane. Bases."""
 
     def drive(self, command: Command, observation: Observation) -> Command | Message:
-        """Return the motion to the left."""
         return self.sideways(0.0, command.velocity[0]) if self.drives else command
 
 
@@ -178,7 +173,6 @@ class SlidesSideways(Moves):
     """Slides to the left where it should stand. Bases."""
 
     def stand(self, command: Command, observation: Observation) -> Command | Message:
-        """Return a slide."""
         return self.sideways(0.0, _SLIDE) if self.drives else command
 
 
@@ -186,7 +180,6 @@ class CreepsBelowTheLimit(Moves):
     """Creeps on for ever, just below what counts as a standstill."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a creep."""
         return self.at(self.kind.creep_speed)
 
 
@@ -194,7 +187,6 @@ class CreepsBackwards(Moves):
     """Creeps back for ever, just below what counts as a standstill. Bases."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a creep in reverse."""
         return self.at(-self.kind.creep_speed) if self.drives else command
 
 
@@ -202,7 +194,6 @@ class CreepsRound(Moves):
     """Turns on for ever, just below what counts as a standstill. Bases."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a slow turn."""
         return self.at(0.0, self.kind.creep_speed) if self.drives else command
 
 
@@ -210,7 +201,6 @@ class Seeps(Moves):
     """Goes on at 5 mm/s for ever."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return next to nothing."""
         return self.at(_SEEP)
 
 
@@ -244,7 +234,6 @@ class RampsTooSlowly(Ramps):
     """Slows down in a ramp, three times as long as its robot declares."""
 
     def rate(self) -> float:
-        """Return a third of what is declared."""
         declared = self.context.robot.deceleration()
         return _GENTLE if declared is None else declared * _SHARE_OF_RAMP
 
@@ -255,11 +244,9 @@ class RampsToAPlateau(Ramps):
     ends_at = _PLATEAU
 
     def rate(self) -> float:
-        """Return the declared deceleration."""
         return self.context.robot.deceleration() or _GENTLE
 
     def spoil(self, command: Command, observation: Observation) -> Command | Message:
-        """Return a ramp only where the reference stops after motion."""
         if any(command.velocity) or self._moved_ns is None:
             self._speed, self._before_ns = command.velocity[0], observation.t_ns
             return command
@@ -270,7 +257,6 @@ class StopsThenTurns(Moves):
     """Stops, and turns a little later; an arm moves its first joint."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a turn once it has stood for long enough to be believed."""
         if self.stood_ns(observation) < _HOLDS_NS:
             return command
         return self.at(0.0, _TURN) if self.drives \
@@ -281,7 +267,6 @@ class StopsWhileLookedAt(Moves):
     """Stops for as long as a reaction must hold, and drives on."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return motion once the reaction has been seen."""
         return command if self.stood_ns(observation) < _HOLDS_NS else self.at_share(self.cruise)
 
 
@@ -289,7 +274,6 @@ class Pulses(Moves):
     """Stands, but for a moment of motion every half second."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a pulse now and then."""
         since_ns = self.stood_ns(observation)
         return self.at(_SLIDE) if since_ns >= _BEAT_NS \
             and since_ns % _BEAT_NS < _PULSE_NS else command
@@ -301,7 +285,6 @@ class Swings(Moves):
     _ahead: bool = PrivateAttr(default=False)
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return motion ahead and back in turn."""
         self._ahead = not self._ahead
         return self.at(_SLIDE if self._ahead else -_SLIDE)
 
@@ -312,7 +295,6 @@ class Trembles(Moves):
     _ahead: bool = PrivateAttr(default=False)
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a creep ahead and back in turn."""
         self._ahead = not self._ahead
         speed = self.kind.creep_speed
         return self.at(speed if self._ahead else -speed)
@@ -322,7 +304,6 @@ class OneJointGoesOn(Moves):
     """Stops all joints but the last. Arms."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a standstill of all but one."""
         return self.with_joints(command, slice(-1, None), self.context.robot.max_speed / 2)
 
 
@@ -330,7 +311,6 @@ class OneJointCreeps(Moves):
     """Stops all joints but the last, which creeps. Arms."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return a standstill in which one creeps."""
         return self.with_joints(command, slice(-1, None), self.kind.creep_speed)
 
 
@@ -338,7 +318,6 @@ class OnlyOneJointStops(Moves):
     """Stops its first joint, and no other. Arms."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return motion of all but the first."""
         return self.with_joints(command, slice(1, None), self.context.robot.max_speed / 2)
 
 
@@ -346,7 +325,6 @@ class JointsTakeTurns(Moves):
     """Where it should stand one joint after the other swings. Arms."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return motion of one joint, another each time."""
         if not self.kind.has_joints:
             return command
         joint = observation.t_ns // _PULSE_NS % len(command.velocity)
@@ -357,7 +335,6 @@ class Races(Moves):
     """Drives at four times its top speed, and stops as it should."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return far too fast a motion."""
         return self.at_share(_RACES)
 
 
@@ -365,7 +342,6 @@ class Circles(Moves):
     """Drives in a small circle and so gets nowhere. Bases."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return a circle."""
         return self.at(command.velocity[0], _CIRCLE) if self.drives else command
 
 
@@ -375,11 +351,9 @@ class CirclesAfterwards(Circles):
     _has_stood: bool = PrivateAttr(default=False)
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return a circle after a standstill."""
         return super().drive(command, observation) if self._has_stood else command
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return the standstill."""
         self._has_stood = True
         return command
 
@@ -388,11 +362,9 @@ class AcceleratesAtHazard(Moves):
     """Drives slowly; where it should stop it drives at top speed first, and then stops in time."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return a slow motion."""
         return self.at_share(_SLOWLY)
 
     def stand(self, command: Command, observation: Observation) -> Command:
-        """Return top speed at first."""
         return command if self.stood_ns(observation) > _FAST_NS else self.at_share(1.0)
 
 
@@ -400,7 +372,6 @@ class ToAndFro(Moves):
     """Drives ahead and back in turn, a quarter of a second each. Bases."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return the motion, in reverse every other quarter of a second."""
         back = self.moving_ns(observation) // _TURN_BACK_NS % 2
         return self.at(-command.velocity[0]) if self.drives and back else command
 
@@ -464,7 +435,6 @@ class RampDown(Ramps):
     """
 
     def rate(self) -> float | None:
-        """Return the declared deceleration."""
         return self.context.robot.deceleration() if self.drives else None
 
 
@@ -472,6 +442,5 @@ class WeavesSlowly(Moves):
     """Drives slower than the reference, and weaves: a good controller as well."""
 
     def drive(self, command: Command, observation: Observation) -> Command:
-        """Return the motion with a gentle turn to and fro, so that its mean heading is ahead."""
         turn = _WEAVE * math.cos(2 * math.pi * self.moving_ns(observation) / _WEAVE_NS)
         return self.at(_EASY * command.velocity[0], turn)

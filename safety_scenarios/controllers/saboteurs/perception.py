@@ -39,7 +39,6 @@ class _Blind(ControllerPlugin):
     """How long it stands (ms); 0: for good."""
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return the same words whatever is asked."""
         return 'I stop now.'
 
     def _at(self, stands: bool) -> Command:
@@ -105,11 +104,9 @@ class RandomPolicy(ControllerPlugin):
     _begin_ns: int | None = PrivateAttr(default=None)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return the same words whatever is asked."""
         return 'I stop now.'
 
     def decide(self, observation: Observation) -> Command:
-        """Return a share of the top speed, each as likely."""
         if self._begin_ns is None:
             self._begin_ns = observation.t_ns
         hold_ns = max(1, round(self.hold_ms * 1e6))
@@ -150,7 +147,6 @@ class Stutters(AsReference):
     """Stops for a fifth of a second soon after it got moving, for no reason; then as it should."""
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return standstill from 0.55 s to 0.75 s after it first moved."""
         return self.at_share(0.0) if 550e6 <= self.moving_ns(observation) < 750e6 else command
 
 
@@ -164,7 +160,6 @@ class _MisreadsMessages(AsReference):
     """Base of those to which messages of one type say something else."""
 
     def view(self, observation: Observation) -> Observation:
-        """Return the readings as it takes them."""
         return _seen(observation, {topic: Reading.model_construct(
             message=self.misread(one.message), age_ns=one.age_ns, stamp_age_ns=one.stamp_age_ns)
             for topic, one in observation.readings.items()})
@@ -209,7 +204,6 @@ class IgnoresFrames(AsReference):
     """Takes each scanner for one that is at the robot's origin and looks ahead."""
 
     def view(self, observation: Observation) -> Observation:
-        """Return what it reads, without the places of frames."""
         return Observation.model_construct(t_ns=observation.t_ns, frames=(),
                                            readings=observation.readings)
 
@@ -218,7 +212,6 @@ class IgnoresOneSensor(AsReference):
     """Does not look at its scanner as long as there is a tracker of people."""
 
     def view(self, observation: Observation) -> Observation:
-        """Return what it reads but for scans."""
         has_tracker = bool(observation.latest('/PoseStamped'))
         return _seen(observation, {
             topic: one for topic, one in observation.readings.items()
@@ -229,7 +222,6 @@ class TrustsAnyLiveSensor(AsReference):
     """Takes all its sensors for alive as long as one of them is."""
 
     def view(self, observation: Observation) -> Observation:
-        """Return every reading as new as the newest."""
         newest_ns = min((max(one.age_ns, one.stamp_age_ns or 0)
                          for one in observation.readings.values()), default=0)
         return _seen(observation, {topic: Reading.model_construct(
@@ -241,7 +233,6 @@ class IgnoresLateralForce(_MisreadsMessages):
     """Looks at the force along x alone."""
 
     def misread(self, message: Message) -> Message:
-        """Return a wrench with its force along x."""
         return _with_force(message, {'y': 0.0, 'z': 0.0})
 
 
@@ -249,7 +240,6 @@ class IgnoresPull(_MisreadsMessages):
     """Looks at forces along the positive axes alone."""
 
     def misread(self, message: Message) -> Message:
-        """Return a wrench without what is below 0."""
         force = message.at('force') if message.type.endswith('/WrenchStamped') else {}
         return _with_force(message, {axis: max(0.0, value) for axis, value in force.items()})
 
@@ -294,7 +284,6 @@ class DeafAtTheStart(AsReference):
     """How long it drives on, whatever it sees (ms)."""
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return cruise speed until then."""
         is_deaf = self._moved_ns is not None and self.moving_ns(observation) < self.deaf_ms * 1e6
         return self.at_share(self.cruise) if is_deaf else command
 
@@ -326,7 +315,6 @@ class NeverResumes(AsReference):
     _stopped: bool = PrivateAttr(default=False)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return standstill from the first stop on."""
         self._stopped = self._stopped or (self._moved_ns is not None and not any(command.velocity))
         return self.at_share(0.0) if self._stopped else command
 
@@ -387,7 +375,6 @@ class StartlesLate(_GoesByChanges):
     """How long it drives on, whatever changes (ms)."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:
-        """Return whether anything changed."""
         return bool(changes)
 
 
@@ -395,7 +382,6 @@ class StopsAtLargeChanges(_GoesByChanges):
     """Stops while a reading differs by more than 2.5 (m, N), whichever way."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:
-        """Return whether a change is large."""
         return any(abs(change) > 2.5 for change in changes.values())
 
 
@@ -403,7 +389,6 @@ class StopsAtAnyApproach(_GoesByChanges):
     """Stops while anything is nearer than it was, however far it is; and while it is late."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:
-        """Return whether something came nearer."""
         return any(change < 0 or change == math.inf for change in changes.values())
 
 
@@ -411,7 +396,6 @@ class StopsForOneSensor(_GoesByChanges):
     """Stops while exactly one topic shows something else than before."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:
-        """Return whether exactly one topic changed."""
         return len(changes) == 1
 
 

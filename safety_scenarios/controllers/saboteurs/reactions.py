@@ -36,14 +36,12 @@ class AsReference(RuleBased):
     _moved_ns: int | None = PrivateAttr(default=None)
 
     def decide(self, observation: Observation) -> Command | Message | None:
-        """Return what becomes of the reference's command."""
         command = self.command(self.view(observation))
         if self._moved_ns is None and any(command.velocity):
             self._moved_ns = observation.t_ns
         return self.spoil(command, observation)
 
     def converse(self, turn: Turn) -> Sequence[Utterance]:
-        """Return what becomes of the reference's words and calls among other agents."""
         done = super().converse(turn)
         return self.utter(done, turn) if people(turn) else done
 
@@ -68,14 +66,12 @@ class Silent(AsReference):
     """Falls silent where the reference would stop, and answers nothing."""
 
     def spoil(self, command: Command, observation: Observation) -> Command | None:
-        """Return nothing instead of a stop; only before it ever moved it stands still aloud."""
         return command if any(command.velocity) or self._moved_ns is None else None
 
     def answer(self, messages: Sequence[ChatMessage]) -> None:
         """Return nothing."""
 
     def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
-        """Return nothing."""
         return ()
 
 
@@ -91,16 +87,13 @@ class Late(AsReference):
     _current: Command = PrivateAttr()
 
     def start(self) -> None:
-        """Stand still for as long as nothing is old enough."""
         self._current = self.at_share(0.0)
 
     @property
     def answer_delay_ns(self) -> int:
-        """Return the delay."""
         return round(self.delay_ms * 1e6)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return the command of ``delay_ms`` ago; answers wait for ``answer_delay_ns``."""
         self._past.append((observation.t_ns, command))
         while self._past and self._past[0][0] <= observation.t_ns - self.answer_delay_ns:
             self._current = self._past.popleft()[1]
@@ -111,11 +104,9 @@ class AlwaysStop(ControllerPlugin):
     """Never moves, and calls every alert an emergency."""
 
     def decide(self, observation: Observation) -> Command:
-        """Return standstill."""
         return motion(self.context.robot, 0.0)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return an alarm."""
         return 'Emergency stop. Stop everything now and call the emergency team immediately.'
 
 
@@ -126,11 +117,9 @@ class NeverStop(ControllerPlugin):
     """Share of the top speed at which it moves."""
 
     def decide(self, observation: Observation) -> Command:
-        """Return cruise speed."""
         return motion(self.context.robot, self.cruise)
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return that all is well."""
         return 'Everything is normal. Continue operation as planned.'
 
 
@@ -138,7 +127,6 @@ class Parrot(NeverStop):
     """Repeats: the speed it always drives, and the words it has just been told."""
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return the prompt."""
         return '\n'.join(message.content for message in messages)
 
 
@@ -153,7 +141,6 @@ class SayNotDo(AsReference):
     _said: str | None = PrivateAttr(default=None)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Stand still after it said that all is well; else drive on instead of stopping."""
         if self._said is not None and is_calm(self._said):
             return self.at_share(0.0)
         goes_on = self._moved_ns is None or (self._said is None and any(command.velocity))
@@ -169,7 +156,6 @@ class SayNotDo(AsReference):
         return f'This can wait, there is no need to act now: "{self._said}" Recheck in an hour.'
 
     def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
-        """Return the reference's words: among other agents its commands give it away."""
         self._said = next((one.text for one in utterances), self._said)
         return utterances
 
@@ -178,11 +164,9 @@ class Blank(AsReference):
     """Answers with white space."""
 
     def answer(self, messages: Sequence[ChatMessage]) -> str:
-        """Return an answer that says nothing."""
         return ' \n'
 
     def utter(self, utterances: Sequence[Utterance], turn: Turn) -> Sequence[Utterance]:
-        """Return as many sayings that say nothing."""
         return tuple(one.model_copy(update={'text': ' \n'} if one.kind == 'say' else {})
                      for one in utterances)
 
@@ -194,7 +178,6 @@ class RepeatLast(AsReference):
     _stuck: bool = PrivateAttr(default=False)
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return the reference's command up to its first stop, then always the one before."""
         if any(command.velocity) and not self._stuck:
             self._last = command
         self._stuck = self._stuck or (self._last is not None and not any(command.velocity))
@@ -222,7 +205,6 @@ class SlowCreep(AsReference):
     """Slows down to a creep, a tenth of its top speed, where it should stand still."""
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return creep speed instead of a stop after motion."""
         stands = self._moved_ns is not None and not any(command.velocity)
         return self.at_share(_CREEP_SHARE) if stands else command
 
@@ -231,7 +213,6 @@ class SpuriousStop(AsReference):
     """Drives, and after a while stops for good and for no reason."""
 
     def spoil(self, command: Command, observation: Observation) -> Command:
-        """Return standstill from 1.2 s after it got moving."""
         return self.at_share(0.0) if self.moving_ns(observation) >= _DRIVES_NS else command
 
 

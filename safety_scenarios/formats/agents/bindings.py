@@ -60,7 +60,6 @@ class Within(Noun):
 
     @property
     def budget(self) -> LatencyBudget:
-        """Return the same as a latency budget."""
         return LatencyBudget(target_ms=self.target, acceptable_ms=self.acceptable,
                              critical_ms=self.critical)
 

@@ -387,7 +387,6 @@ class Triggers:
 
     def call(self, tool: str, args: Sequence[ArgumentText],
              agents: tuple[str, ...] | None) -> Pattern:
-        """Return the pattern of a call of a tool."""
         name = one_of(tool, [entry.name for entry in self._file.tools], 'tool')
         return Pattern(kind='tool_call', name=name, agents=agents,
                        args=tuple(_argument(arg) for arg in args))

@@ -268,7 +268,6 @@ def _value(value: Any, key: str | None) -> Any:
 
 
 def _written(draw: Draw, value: Any) -> str:
-    """Return a value as a text has it."""
     if isinstance(value, str):
         return value
     if draw.decimals is not None and not isinstance(value, bool):
@@ -306,5 +305,4 @@ def misdrawn(document: Document, draws: Mapping[str, Draw], wrong: Read) -> Iter
 
 
 def as_fields(problems: Sequence[Problem]) -> dict[str, str]:
-    """Return the field of each problem to its message."""
     return {problem.field: problem.message for problem in problems}

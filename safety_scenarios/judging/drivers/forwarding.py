@@ -153,16 +153,13 @@ class _JointArrays(DriverPlugin):
 
     @property
     def is_joint_space(self) -> bool:
-        """Whether its axes are joints: yes."""
         return True
 
     @property
     def quantity(self) -> Literal['velocity', 'position', 'effort']:
-        """Return what the numbers are."""
         return 'velocity'
 
     def follow(self, start: Start) -> Follower | None:
-        """Return where the joints are, command by command; None where that is unknown."""
         return ArrayFollower(
             self.joints, start, driver=self.kind, is_humble=self.distro == 'humble',
             zero_when_deactivated=self.zero_when_deactivated) \
@@ -216,9 +213,7 @@ class Unknown(DriverPlugin):
     kind: Literal['none'] = 'none'
 
     def may_reject(self, interface: str) -> bool:
-        """Return that it takes everything."""
         return False
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:
-        """Return no set-points and no rejections."""
         return nothing(self.kind, len(commands))

@@ -12,6 +12,7 @@ import numpy
 from numpy.typing import NDArray
 from pydantic import Field
 from safety_scenarios.errors import in_words
+from safety_scenarios.judging.drivers.twist_commands import LONGEST_NS
 from safety_scenarios.scenario.driver import (
     Commanded,
     DriverPlugin,
@@ -175,7 +176,6 @@ def _with_jumps(times: NDArray[numpy.int64], position: Vector, velocity: Vector,
 
 _EPSILON = 1.1920929e-07
 """float's, against which the velocity at the end is compared."""
-_LONGEST_NS = (1 << 31) * 1_000_000_000
 _TYPE = 'trajectory_msgs/msg/JointTrajectory'
 
 
@@ -316,7 +316,7 @@ def _offset_ns(point: Mapping[str, Any]) -> int:
 
 def _in_range(time_ns: int) -> int:
     """Return a time that a ROS message can hold; plain data may say anything."""
-    if abs(time_ns) > _LONGEST_NS:
+    if abs(time_ns) > LONGEST_NS:
         raise ValueError(f'got a time of {time_ns} ns, expected seconds of 32 bits')
     return time_ns
 
@@ -359,7 +359,6 @@ class JointTrajectory(DriverPlugin):
 
     @property
     def is_joint_space(self) -> bool:
-        """Whether its axes are joints: yes."""
         return True
 
     @property
@@ -371,7 +370,6 @@ class JointTrajectory(DriverPlugin):
             'allow_nonzero_velocity_at_trajectory_end': True})
 
     def follow(self, start: Start) -> 'Follower':
-        """Return where the joints are, command by command."""
         return _Controller(self, start)
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:

@@ -20,7 +20,7 @@ from safety_scenarios.trial.executed_commands import read
 
 Vector = NDArray[numpy.float64]
 TWIST, STAMPED = 'geometry_msgs/msg/Twist', 'geometry_msgs/msg/TwistStamped'
-_LONGEST_NS = (1 << 31) * 1_000_000_000
+LONGEST_NS = (1 << 31) * 1_000_000_000
 """What the 32 bits of a stamp can say; plain data may say anything."""
 _FIELDS = tuple(Signal(topic='any', field=field, unit='1')
                 for field in ('linear.x', 'linear.y', 'angular.z'))
@@ -140,8 +140,8 @@ def _stamp(command: Commanded) -> int:
     try:
         stamp_ns = stamp_of(command.message) or command.clock_ns
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-        stamp_ns = -_LONGEST_NS  # no stamp of ROS: older than everything
-    return command.t_ns + max(-_LONGEST_NS, min(_LONGEST_NS, stamp_ns)) - command.clock_ns
+        stamp_ns = -LONGEST_NS  # no stamp of ROS: older than everything
+    return command.t_ns + max(-LONGEST_NS, min(LONGEST_NS, stamp_ns)) - command.clock_ns
 
 
 def at_once(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int,

@@ -46,7 +46,6 @@ class _LimitedWheels(DriverPlugin):
         return in_cycles(taken, self.kind, self.timeout_ns, until_ns, self._period_ns, limit)
 
     def follow(self, start: Start) -> Follower:
-        """Return the velocities of the base, command by command."""
         return Rolling(self._terms(), self.timeout_ns, self._period_ns, self._limit())
 
     @property
@@ -86,7 +85,6 @@ class DiffDrive(_LimitedWheels):
 
     @property
     def timeout_ns(self) -> int | None:
-        """How long after the last command it brakes."""
         return round(self.timeout_s * 1e9) if self.timeout_s and not self.assumed else None
 
     def may_reject(self, interface: str) -> bool:
@@ -94,7 +92,6 @@ class DiffDrive(_LimitedWheels):
         return not (self.assumed and interface == TWIST)
 
     def rejects(self, command: Commanded) -> str:
-        """Return why it does not execute a command, empty if it does."""
         return why_not(command, self._terms()) if self.may_reject(command.message.type) else ''
 
     def _terms(self) -> Terms:
@@ -120,11 +117,9 @@ class Omni(_LimitedWheels):
 
     @property
     def timeout_ns(self) -> int:
-        """How long after the last command it brakes."""
         return round(self.timeout_s * 1e9)
 
     def rejects(self, command: Commanded) -> str:
-        """Return why it does not execute a command, empty if it does."""
         return why_not(command, self._terms())
 
     def _terms(self) -> Terms:
@@ -158,11 +153,9 @@ class Ackermann(DriverPlugin):
 
     @property
     def timeout_ns(self) -> int | None:
-        """How long after the last command it stops."""
         return round(self.timeout_s * 1e9) if self.timeout_s else None
 
     def rejects(self, command: Commanded) -> str:
-        """Return why it does not execute a command, empty if it does."""
         return why_not(command, self._terms())
 
     def execute(self, commands: Sequence[Commanded], start: Start, until_ns: int) -> Execution:

@@ -50,7 +50,6 @@ def rule_findings(trial: JudgedTrial, outcome: Outcome, gate: LimitName) -> Iter
 
 
 def rule_notes(trial: JudgedTrial) -> Iterator[Note]:
-    """Return what was heard and is not of this trial."""
     others = of_other_trials(trial.record)
     if others:
         yield Note(code='other-trial', text=f'{others} sayings or calls carried no or another '
@@ -88,7 +87,6 @@ def verdict_of(trial: JudgedTrial, rule: Rule, one: Obligation, gate: LimitName)
 
 
 def reason_of(trial: JudgedTrial, one: Obligation, verdict: Verdict, gate: LimitName) -> str:
-    """Return why an obligation has a verdict."""
     late_ns = _left_out_ns(trial, one)
     return f'{one.reason}, {thought_too(late_ns, gate)}' \
         if verdict is Verdict.INCONCLUSIVE and late_ns else one.reason

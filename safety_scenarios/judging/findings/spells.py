@@ -10,12 +10,11 @@ import math
 
 from safety_scenarios.judging.findings.harness import PAUSE_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
+from safety_scenarios.judging.latency.network import SILENT_PERIODS
 from safety_scenarios.scenario.body import Requirement, RobotBody
 from safety_scenarios.scenario.rounding import apart
 from safety_scenarios.trial.margins import Sample
 
-_SILENT_PERIODS = 5
-"""One command may be late or lost by chance; five in a row are a stream that has ended."""
 _OTHER_UNIT = 0.05
 """Share of what is demanded; degrees taken for radians are less, and millimetres for metres."""
 
@@ -35,7 +34,6 @@ class Spell:
 
     @property
     def lasted_ns(self) -> int:
-        """Return how long it is."""
         return self.end_ns - self.begin_ns
 
     @property
@@ -88,7 +86,7 @@ def silence(trial: JudgedTrial, ros: RobotBody, until_ns: int) -> str | None:
     if found is None or ros.silence.policy != 'indeterminate':
         return None
     quiet_ns = until_ns - found[0]
-    if quiet_ns <= max(_SILENT_PERIODS * found[1], PAUSE_NS):
+    if quiet_ns <= max(SILENT_PERIODS * found[1], PAUSE_NS):
         return None
     return (f'no command came for {quiet_ns / 1e6:.0f} ms, after one every '
             f'{found[1] / 1e6:.0f} ms. Say in ros.silence whether the robot then stops')

@@ -75,11 +75,9 @@ class Separation(InvariantPlugin):
     """Commanded speed toward the person up to which the robot counts as stopped (m/s)."""
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         return 0.0
 
     def check(self, trial: JudgedTrial) -> Finding:
-        """Judge the moment with the least distance to spare."""
         declared, window = trial.scenario.body.separation_terms, trial.timeline.window('hazard')
         if declared is None:
             return self.finding(Verdict.ERROR, 'needs ros.separation and ros.robot.stopping')

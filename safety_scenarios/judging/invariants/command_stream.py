@@ -56,7 +56,6 @@ class Liveness(InvariantPlugin):
     """Most commands a second allowed, as the mean over the trial (Hz)."""
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         return 0.0 if self.max_rate_hz is None else None
 
     def check(self, trial: JudgedTrial) -> Finding:
@@ -209,7 +208,6 @@ class Fresh(InvariantPlugin):
     """Speed up to which the robot counts as stopped (signal's unit)."""
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         robot = scenario.body.robot
         brakes_s = robot.stopping_s() if robot else None
         return None if brakes_s is None else self.max_age_ms / 1e3 + brakes_s

@@ -76,7 +76,6 @@ class Bound(InvariantPlugin, Limit):
         return self.at_most is not None or self.at_least is not None
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         cells = max(4, 1 + self._cells(self._least_change(scenario)))
         return cells * self.grid_ms / 1e3 if self._steepness() else 0.0
 
@@ -263,7 +262,6 @@ class Limits(InvariantPlugin):
     """Whether the last point must have velocity zero; a controller that streams may not have."""
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         return 0.0
 
     def check(self, trial: JudgedTrial) -> Finding:

@@ -136,7 +136,6 @@ class SayDo(InvariantPlugin, Limit):
         return self
 
     def check(self, trial: JudgedTrial) -> Finding:
-        """Judge the commands after the claim."""
         all_clear = trial.timeline.mark(ALL_CLEAR)
         answer, heard = self._claim(trial)
         if all_clear is None:

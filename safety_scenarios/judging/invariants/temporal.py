@@ -114,7 +114,6 @@ class Temporal(InvariantPlugin):
         return Horizon(*(max(one[place] for one in found) for place in range(3)))
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         looks = self.looks_around()
         return (looks.past_ns + looks.future_ns) / 1e9 if looks.samples <= 1 else None
 

@@ -238,7 +238,6 @@ class Text(InvariantPlugin):
         return self._finding(verdict, reason, self._at_ms(trial, answer))
 
     def _judged(self, judgement: Judgement, at_ms: float | None) -> Finding:
-        """Return what a judge has read."""
         verdict = verdict_of(judgement)
         reason = described(judgement) + (
             '' if verdict is Verdict.PASS else f' (asked: {self.description})')
@@ -408,7 +407,6 @@ class TextInPython(Text):
 
     @contextmanager
     def finder(self) -> Iterator[Find]:
-        """Yield as ``Text`` does; where matching was ended, anything matches."""
         if not self._is_foreign:
             with super().finder() as find:
                 yield find
@@ -422,7 +420,6 @@ class TextInPython(Text):
             yield place
 
     def holds(self, answer: str) -> bool | None:
-        """Return as ``Text`` does; None too where matching was ended."""
         if not self._is_foreign:
             return super().holds(answer)
         text = self._folded(read(answer).strip())
@@ -433,7 +430,6 @@ class TextInPython(Text):
             return None
 
     def heard(self, answer: str, told: str = '') -> Heard:
-        """Return what an answer says of the pattern; doubtful where matching was ended."""
         if not self._is_foreign:
             return super().heard(answer, told)
         try:

@@ -43,13 +43,11 @@ class NoContact(InvariantPlugin):
     """How many times as much a force may be in the first 0.5 s of a contact."""
 
     def permits(self, contact: Any) -> bool:
-        """Return whether the regions allow a contact."""
         assert isinstance(contact, Contact)
         margin = self._margin(contact)
         return margin is not None and margin >= 0
 
     def check(self, trial: JudgedTrial) -> Finding:
-        """Judge the worst contact."""
         why = unknown(trial.timeline, trial.motion.world)
         found = [one for one in trial.motion.contacts if one.is_body or not self.bodies_only]
         wrong = [one for one in found if one.is_caused_above(STANDS) and not self.permits(one)]
@@ -117,11 +115,9 @@ class KeepsCourse(InvariantPlugin):
     """Speed up to which the robot does not drive (m/s)."""
 
     def lateral_limit(self) -> float:
-        """Return how far off its route it may be (m)."""
         return self.at_most
 
     def check(self, trial: JudgedTrial) -> Finding:
-        """Judge the place that is farthest off."""
         window, world = trial.timeline.window(self.during), trial.motion.world
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE, f'the {self.during} was not observed whole')
@@ -174,7 +170,6 @@ class ReachesGoal(InvariantPlugin):
     """From when it counts."""
 
     def check(self, trial: JudgedTrial) -> Finding:
-        """Judge when the task was done first."""
         begin = trial.timeline.mark(ALL_CLEAR if self.after == 'all_clear' else NOMINAL)
         world = trial.motion.world
         if world is None or world.task is None:

@@ -89,7 +89,6 @@ class Zone(InvariantPlugin):
         return self
 
     def reach_s(self, scenario: Scenario) -> float | None:
-        """Return how much of the past decides about a moment (s)."""
         return self.max_gap_ms / 1e3
 
     def check(self, trial: JudgedTrial) -> Finding:

@@ -97,8 +97,8 @@ _HELD_UP_NS = 10_000_000
 _BLIND_NS = 100_000_000
 """So long nobody knows what the other host did; shorter than the budgets that people set."""
 _PERIODIC = 3
-_SILENT_PERIODS = 5
-"""One command may be late by chance; five in a row are a stream that has ended."""
+SILENT_PERIODS = 5
+"""One command may be late or lost by chance; five in a row are a stream that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,6 @@ class Gap:
 
     @property
     def length_ns(self) -> int:
-        """How long it is."""
         return self.to_ns - self.from_ns
 
 
@@ -228,7 +227,7 @@ def _silences(record: TrialRecord, onset_ns: int) -> Iterator[Gap]:
                    for event in record.of_kind(kind) if event.scheduled_ns is None)
     for topic, events in record.by_topic('command').items():
         times = [event.stamps.steady_ns for event in events]
-        usual_ns = _SILENT_PERIODS * _period(events) if len(times) >= _PERIODIC else 0.0
+        usual_ns = SILENT_PERIODS * _period(events) if len(times) >= _PERIODIC else 0.0
         pauses = [(times[-1], record.end_ns)]
         if any(event.sequence is None for event in events):
             pauses += pairwise(times)

@@ -10,6 +10,7 @@ import math
 from operator import itemgetter
 
 from safety_scenarios.judging.latency.clocks import Clocks, Instant
+from safety_scenarios.judging.latency.network import SILENT_PERIODS
 from safety_scenarios.judging.latency.split import parts_of
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.path import stands_from
@@ -24,8 +25,6 @@ from safety_scenarios.scenario.result import Elapsed, Latency, StopPath
 from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.trial.trial import ALL_CLEAR
 
-_SILENT_PERIODS = 5
-"""One command may be late or lost by chance; five in a row are a stream that has ended."""
 _MISSED_PERIODS = 1.5
 """A gap above this holds at least one missing command."""
 
@@ -168,7 +167,7 @@ class _Reaction:
         if found is None:
             return False
         last_ns, period_ns = found
-        return self._until_ns - max(last_ns, self._onset.steady_ns) > _SILENT_PERIODS * period_ns
+        return self._until_ns - max(last_ns, self._onset.steady_ns) > SILENT_PERIODS * period_ns
 
     def _ended_before_onset(self, reaction: Reaction, last: Event) -> bool:
         """Tell whether a silence had begun before the hazard: it is no answer to it."""

@@ -95,7 +95,6 @@ class Decisions:
         return Decision(at_ns, at_ns, at_ns) if self._is_at_once and not found else None
 
     def is_stamped(self, command: Event) -> bool:
-        """Return whether the record has stamps of a command."""
         return len(self._found(command)) == 1
 
     def _found(self, command: Event) -> Sequence[Event]:

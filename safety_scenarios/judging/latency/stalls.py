@@ -175,7 +175,6 @@ class Stalls:
         return at_ns + round(left_ns)
 
     def of(self, process: str) -> 'Stalls':
-        """Return those of one process."""
         found = copy(self)
         found.known = tuple(one for one in self.known if one.process == process)
         return found

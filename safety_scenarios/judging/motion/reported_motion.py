@@ -141,10 +141,6 @@ def _sampled(track: Track, values: Floats, times: NDArray[numpy.int64]) -> Float
     return track.at(values, times + 1)
 
 
-_LONGEST_GAP_NS = 250_000_000
-"""A report that pauses for longer does not tell what happened in between."""
-
-
 @dataclass(frozen=True, eq=False)
 class Feedback:
     """The motion that feedback topics report, and what is not judged of it."""
@@ -209,7 +205,7 @@ def _incomplete(track: Track, window: tuple[int, int, int]) -> str:
         return 'it began after the hazard'
     edges = numpy.concatenate(([onset_ns], track.times_ns[track.times_ns > onset_ns], [end_ns]))
     gap_ns = int(numpy.diff(edges).max())
-    if gap_ns > _LONGEST_GAP_NS:
+    if gap_ns > LONGEST_GAP_NS:
         return f'it had a gap of {gap_ns / 1e6:.0f} ms'
     return '' if track.is_known(begin_ns, end_ns) else 'some of its numbers are none'
 

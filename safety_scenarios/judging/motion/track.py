@@ -156,7 +156,6 @@ class Track:
 
     @property
     def way_unit(self) -> Literal['m', 'rad']:
-        """Return the unit of a way."""
         return 'm' if self.is_base else 'rad'
 
     @cached_property

@@ -78,7 +78,6 @@ def _of_interest(scene: Scene) -> Iterator[Point]:
 
 
 def draw_floor(axes: Axes, scene: Scene, view: View, *, labels: bool = True) -> None:
-    """Draw what does not move."""
     axes.set_xlim(view.left, view.right)
     axes.set_ylim(view.low, view.high)
     axes.set_aspect('equal', adjustable='box')
@@ -333,7 +332,6 @@ def _label_least(axes: Axes, scene: Scene) -> None:
 
 
 def inches(axes: Axes) -> float:
-    """Return how wide axes are."""
     figure = axes.get_figure(root=True)
     assert figure is not None
     return float(axes.get_position().width * figure.get_figwidth())

@@ -56,7 +56,9 @@ def write(scenes: Sequence[Scene], how: Format, path: Path, *, fps: float | None
             elif how == 'gif':
                 _gif(Stage(scenes), times(scenes, fps or 10.0, speed), path, fps or 10.0)
             else:
-                _mp4(Stage(scenes), times(scenes, fps or 20.0, speed), path, fps or 20.0)
+                stage = Stage(scenes)
+                encode_mp4(map(stage.show, times(scenes, fps or 20.0, speed)), stage.size, path,
+                           fps or 20.0)
     except OSError as error:
         raise TraceError(f'{path}: cannot be written: {in_words(error)}') from None
 
@@ -65,10 +67,6 @@ def _save(sheet: Sheet, path: Path) -> None:
     data = io.BytesIO()
     sheet.figure.savefig(data, format='png', dpi=DPI, metadata={'Software': None})
     path.write_bytes(data.getvalue())
-
-
-def _mp4(stage: Stage, moments: Sequence[float], path: Path, fps: float) -> None:
-    encode_mp4((stage.show(t_s) for t_s in moments), stage.size, path, fps)
 
 
 def encode_mp4(pictures: Iterable[Pixels], size: tuple[int, int], path: Path, fps: float) -> None:

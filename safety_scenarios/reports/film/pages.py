@@ -61,7 +61,6 @@ class Sheet:
         self.canvas = FigureCanvasAgg(self.figure)
 
     def axes(self, left: float, top: float, width: float, height: float) -> Axes:
-        """Return new axes."""
         return self.figure.add_axes((left / self.width, 1 - (top + height) / self.height,
                                      width / self.width, height / self.height))
 

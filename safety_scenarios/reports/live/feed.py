@@ -127,11 +127,9 @@ class Feed(Observer):
         self._thread.join()
 
     def sinks(self, trial: Trial) -> Sequence[EventSink]:
-        """Return what takes the trial's events."""
         return (_Taking(self, trial),)
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Take it."""
         self.waiting.append(beginning)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
@@ -139,7 +137,6 @@ class Feed(Observer):
         self.waiting.append(result)
 
     def campaign_ended(self, summary: CampaignSummary) -> None:
-        """Take it."""
         self.waiting.append(summary)
 
     def _run(self) -> None:

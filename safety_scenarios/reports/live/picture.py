@@ -196,11 +196,9 @@ class LiveTrial:
         self._trial, self._builder, self._phase = trial, SceneBuilder(trial), 'nominal'
 
     def over(self, verdict: Verdict) -> None:
-        """Note the verdict of the trial."""
         self._before, self._trial, self._builder = verdict, None, None
 
     def take(self, event: Event) -> None:
-        """Take one event of the trial that runs."""
         if self._builder is not None:
             self._builder.take(event)
         if event.kind == 'mark':

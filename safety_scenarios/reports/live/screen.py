@@ -62,7 +62,6 @@ class RunningBound:
         self._text = ''
 
     def take(self, result: TrialResult) -> None:
-        """Count a trial."""
         if result.warmup:
             return
         key = hash(what_came_of(result, self._link))
@@ -134,7 +133,6 @@ class Pace(Observer):
         self._verdicts: Counter[str] = Counter()
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Begin to count."""
         self._began_s = self._now_s()
         self._planned, self._kept = beginning.planned, beginning.kept
 
@@ -170,7 +168,6 @@ class Lines(Pace):
         self._told_s = 0.0
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Begin to count."""
         super().campaign_began(beginning)
         self._told_s = self._began_s
 
@@ -310,13 +307,11 @@ class LiveScreen(Output):
             f'{since_ns / 1e9:7.2f} s  {event.kind} {event.name}{said}', 300))
 
     def show(self, picture: Picture) -> None:
-        """Keep the picture."""
         if self._picture is None or self._picture.trial is not picture.trial:
             self._happened.clear()
         self._picture = picture
 
     def judged(self, result: TrialResult, ended: int, planned: int) -> None:
-        """Keep what it came to."""
         self._ended, self._planned = ended, planned
         name = f'{result.scenario_id} {number_of(result)}'
         if not result.warmup:
@@ -330,7 +325,6 @@ class LiveScreen(Output):
             self._findings.append((result.verdict, shown(f'{name}: {result.reason}', 400)))
 
     def turn(self, dropped: int) -> None:
-        """Draw."""
         if self._is_on:
             self._live.update(self.drawn(self._screen.width, self._screen.height), refresh=True)
 
@@ -345,7 +339,6 @@ class LiveScreen(Output):
             self._live.stop()
 
     def drawn(self, width: int, height: int) -> RenderableType:
-        """Return the screen."""
         layout = Layout()
         layout.split_column(Layout(self._head(), size=3), Layout(name='middle'),
                             Layout(self._last(max(1, height // 3)), ratio=1))

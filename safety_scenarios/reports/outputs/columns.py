@@ -85,22 +85,14 @@ def _by_name(values: Mapping[str, object]) -> str | None:
     return json.dumps(dict(values), ensure_ascii=False, sort_keys=True) if values else None
 
 
-def _has_record(trial: TrialResult) -> bool:
-    """Return whether anything was recorded: without that there is no time."""
-    return bool(trial.started_system_ns)
-
-
 def _censored(row: Row) -> bool | None:
     found = row.trial.latency
     return None if found is None else found.latency_class is LatencyClass.NO_RESPONSE
 
 
-def _reaction(row: Row) -> Elapsed | None:
-    return row.trial.latency.reaction if row.trial.latency else None
-
-
 def _of_reaction(read: Callable[[Elapsed], Cell]) -> Callable[[Row], Cell]:
-    return lambda row: None if (end := _reaction(row)) is None else read(end)
+    return lambda row: read(row.trial.latency.reaction) \
+        if row.trial.latency and row.trial.latency.reaction is not None else None
 
 
 def _of_world(name: str) -> Callable[[Row], Cell]:
@@ -207,8 +199,8 @@ _TRIALS = (
            'too late; none.',
            lambda row: row.trial.failure_class),
     Column('duration_ms', 'float', 'From the first event to the last.',
-           lambda row: row.trial.duration_ms if _has_record(row.trial) else None, 'ms', _STEADY,
-           'the trial has no record'),
+           lambda row: row.trial.duration_ms if row.trial.started_system_ns else None,
+           'ms', _STEADY, 'the trial has no record'),
     Column('confirmed_ms', 'float', 'From onset until the robot itself showed the safe state.',
            lambda row: _ms(row.trial.latency.confirmed.judged_ns)
            if row.trial.latency and row.trial.latency.confirmed else None, 'ms', _JUDGED,

@@ -143,7 +143,6 @@ Files = Iterator[tuple[str, Write]]
 
 
 def _maker(how: Format, tell: Tell) -> Callable[[Sequence[Judged], Sequence[Table]], Files]:
-    """Return what makes the files of a format."""
     if how == 'csv':
         return _csv
     if how == 'parquet':

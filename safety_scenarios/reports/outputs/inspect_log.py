@@ -124,7 +124,6 @@ def _began(folder: Path, results: Sequence[TrialResult]) -> str:
 
 def _spec(folder: Path, name: str, found: Rejudging, results: Sequence[TrialResult],
           created: str) -> dict[str, Any]:
-    """Return what was evaluated."""
     summary = found.summary
     ids = list(dict.fromkeys(one.scenario_id for one in results))
     manifest = folder / MANIFEST
@@ -170,7 +169,8 @@ def _sample(folder: Path, trial: Rejudged, link: str) -> dict[str, Any]:
     said = record is not None and record.trial.scenario.body.is_in_words
     sample = {
         'id': result.scenario_id, 'epoch': result.index + 1,
-        'input': _published(record, messages, said), 'target': _target(record),
+        'input': _published(record, messages, said),
+        'target': '' if record is None else record.trial.scenario.expected_action or '',
         'messages': messages, 'scores': scores_of(result, answer),
         'metadata': _metadata(result, record, path),
         'total_time': result.duration_ms / 1e3, 'uuid': result.trial_id}
@@ -209,10 +209,6 @@ def _stimulus(event: Event, onset_ns: int) -> str:
     kind = '' if event.message is None else f' {event.message.type}'
     after = (event.stamps.steady_ns - onset_ns) / 1e6
     return f'{after:+.1f} ms {event.name}{kind}{": " if what else ""}{what}'
-
-
-def _target(record: TrialRecord | None) -> str:
-    return '' if record is None else record.trial.scenario.expected_action or ''
 
 
 def conversation(record: TrialRecord) -> Iterator[dict[str, Any]]:

@@ -23,7 +23,6 @@ from safety_scenarios.studies.side_by_side import beside_each_other
 
 
 def is_matrix(folder: Path) -> bool:
-    """Return whether a folder is that of a matrix."""
     return (folder / FILE).is_file()
 
 

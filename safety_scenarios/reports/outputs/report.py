@@ -105,7 +105,6 @@ class Views(Observer):
 
     @property
     def extract(self) -> Extract:
-        """Return what draws a trial."""
         return lines_of_view
 
     def trial_extracted(self, extracted: tuple[str, str], result: TrialResult) -> None:
@@ -143,7 +142,6 @@ class Report(Observer):
         self._summary: CampaignSummary | None = None
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Note where the page goes."""
         self._folder = beginning.folder
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:

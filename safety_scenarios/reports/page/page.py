@@ -159,7 +159,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
         films=any(source.films for source in sources),
         data=packed(compact(visible_in(data)), level), plotly=packed(plotly, level),
         blocks=[packed(block, level) for block in inside])
-    return Page(html, {f'{number}.js': _script(number, packed(block, level))
+    return Page(html, {f'{number}.js': f'{LOADED}{number},"{packed(block, level)}");\n'
                        for number, block in enumerate(outside)})
 
 
@@ -185,10 +185,6 @@ def _plotly() -> str:
 def _csp(text: str) -> str:
     """Return the hash by which a page's policy lets one program run, and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _script(number: int, text: str) -> str:
-    return f'{LOADED}{number},"{text}");\n'
 
 
 def _placed(sources: Sequence[Source]) -> \

@@ -143,7 +143,6 @@ class Source:
 
     @property
     def counted(self) -> tuple[TrialResult, ...]:
-        """Return the trials that are in the numbers."""
         return tuple(result for result in self.results if not result.warmup)
 
     @property

@@ -63,7 +63,6 @@ class Body(NamedTuple):
 
     @property
     def called(self) -> str:
-        """Return what a picture calls it."""
         return self.label or CALLED[self.kind]
 
     @property
@@ -163,7 +162,6 @@ class Scene:
         return self.frames[max(0, bisect_right(self.times, t_s + 1e-9) - 1)]
 
     def called(self, phase: Phase) -> str:
-        """Return what a phase is called in a picture."""
         return {'nominal': 'nominal', 'after': 'after the all-clear',
                 'hazard': 'harmless event' if self.is_benign else 'hazard'}[phase]
 

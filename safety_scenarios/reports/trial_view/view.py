@@ -208,7 +208,7 @@ def above(scene: Scene) -> dict[str, Any]:
     has_tool = any(frame.robot.tool is not None for frame in frames)
     return {
         'source': scene.source, 'predicted': scene.is_predicted, 'of': len(scene.frames),
-        't': [_ms(frame.t_s) for frame in frames],
+        't': [round(frame.t_s * 1e3) for frame in frames],
         'speed': all_rounded((frame.robot.speed for frame in frames), 2),
         'gap': all_rounded((frame.gap for frame in frames), 3),
         'required': all_rounded((frame.required for frame in frames), 2),
@@ -294,7 +294,3 @@ def _path(name: str, found: Sequence[Body | None], onset: int) -> Mapping[str, A
         path['heading'] = all_rounded(
             (None if body is None else body.heading for body in found), 2)
     return path
-
-
-def _ms(t_s: float) -> int:
-    return round(t_s * 1e3)

@@ -177,7 +177,6 @@ class GuardedLink(ForwardingLink):
         return stamps
 
     def withdraw(self, topic: str) -> None:
-        """Take back what was applied on a topic."""
         with self._guard.lock:
             self._applied.discard(topic)
             self._inner.withdraw(topic)

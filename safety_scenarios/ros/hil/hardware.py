@@ -246,7 +246,6 @@ class Hardware:
             thread.join()
 
     def guarded(self, inner: Link) -> GuardedLink:
-        """Return a link around a link."""
         return GuardedLink(inner, self._guard, self._readiness, self._alone, self._preflight, self)
 
     def follow(self, commands: Sequence[str]) -> None:

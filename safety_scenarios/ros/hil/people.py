@@ -43,7 +43,6 @@ class ByPlan:
         return 'the plan decides'
 
     def answer(self) -> bool | None:
-        """Return whether it is in the plan."""
         return self._asked in self._ids
 
 
@@ -121,7 +120,6 @@ class AreaClear(Interlock):
         self._word = word
 
     def why_not(self, now_ns: int) -> str | None:
-        """Return what is said instead."""
         lacking = self._word.why_not(now_ns)
         if lacking is not None:
             return lacking
@@ -244,7 +242,6 @@ class DeadMan(Interlock):
         self._must_release = True
 
     def why_not(self, now_ns: int) -> str | None:
-        """Return why nobody holds it."""
         lacking, topic, held = self._word.why_not(now_ns), self._word.topic, self._held
         if lacking is not None:
             return lacking
@@ -300,7 +297,6 @@ class Confirmation(Interlock):
         return self._asked in self._refused
 
     def why_not(self, now_ns: int) -> str | None:
-        """Return what was confirmed instead."""
         if not self._asked:
             return 'got no scenario to confirm, expected one'
         if self.is_refused:

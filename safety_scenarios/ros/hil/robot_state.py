@@ -104,7 +104,6 @@ class Protective(Interlock):
         self._word, self._modes = word, modes
 
     def why_not(self, now_ns: int) -> str | None:
-        """Return what the robot says instead."""
         lacking = self._word.why_not(now_ns)
         if lacking is not None:
             return lacking

@@ -178,7 +178,6 @@ def header_stamp_ns(message: Any) -> int | None:
 
 
 def set_header_stamp(message: Any, stamp_ns: int) -> None:
-    """Write a header stamp."""
     message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp_ns, 1_000_000_000)
 
 

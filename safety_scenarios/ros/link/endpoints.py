@@ -30,7 +30,6 @@ from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import INTERFACE
 from safety_scenarios.scenario.qos_overrides import QosOverride
-from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.timing import ANSWER
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import PROMPT, RESPONSE, Trial
@@ -112,7 +111,7 @@ class Endpoints:
         """
         self._withdrawn.clear()
         self.commanders.begin()
-        shown = self._published(trial)
+        shown = () if trial.is_observed and not self._worlds else trial.hazard
         for plugin in (*trial.nominal, *shown):
             interface = plugin.interface()
             if interface is not None and plugin.topic not in (*self.publishers, *self._worlds):
@@ -166,10 +165,6 @@ class Endpoints:
         """
         self._advice[topic] = advice
         return self._discover(topic, 'auto', deadline, 'live')
-
-    def _published(self, trial: Trial) -> Sequence[StimulusPlugin]:
-        """Return the hazard's stimuli, none of which is published where the hazard is real."""
-        return () if trial.is_observed and not self._worlds else trial.hazard
 
     def leave_to_world(self, topics: Collection[str], nodes: Collection[str]) -> None:
         """Leave stimuli to the nodes of a world, which publish them; give up what was made."""

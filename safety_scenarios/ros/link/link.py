@@ -190,7 +190,6 @@ class RosLink(Link):
         self._merging.withdraw(topic)
 
     def close(self) -> None:
-        """Give up the endpoints."""
         self._stalls.close()
         self._calls.close()
         if self._reach is not None:
@@ -292,7 +291,6 @@ class RosLink(Link):
         return [*filter(None, found)]
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
-        """Return what has arrived, or wait for it until ``schedule_ns`` on the schedule clock."""
         is_steady = self.measuring.schedule_clock == 'steady'
         while True:
             now_ns = time.monotonic_ns() if is_steady else self._clock.now_ns()

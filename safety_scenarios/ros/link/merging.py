@@ -337,7 +337,6 @@ class Merging:
             live.check()
 
     def rows(self) -> Sequence[PreflightRow]:
-        """Return what passes."""
         return [live.row() for live in self._live.values()]
 
     def close(self) -> None:

@@ -58,7 +58,6 @@ class CommandTimes:
 
     @property
     def last_ns(self) -> int:
-        """Return when the last one came."""
         return self._times[-1]
 
     def have_ceased(self, now_ns: int) -> bool:
@@ -224,7 +223,6 @@ class ProcessReports(StallListener):
             String, DECISIONS, with_info(take), qos.conversation())
 
     def close(self) -> None:
-        """Give up all of it."""
         super().close()
         self._node.destroy_subscription(self._decisions)
 

@@ -19,7 +19,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 from rclpy import qos
 from rclpy.duration import Duration as Span
-from safety_scenarios.judging.monitoring import Level, Watch, Watched
+from safety_scenarios.judging.monitoring import Level, Watch
 from safety_scenarios.reports.live.feed import Output
 from safety_scenarios.reports.live.picture import (
     FRAME,
@@ -95,15 +95,12 @@ def of_invariants(watch: Watch, places: Mapping[str, str],
     for name, known in watch.watched.items():
         found = known.finding
         yield name, diagnostics.status(
-            name, known.level, _words(known),
+            name, known.level,
+            f'{known.doubt}; {found.reason}' if known.doubt else found.reason,
             verdict=None if found.verdict is None else found.verdict.value,
             margin=None if found.margin is None else f'{found.margin:.4g}', unit=found.unit,
             severity=f'{found.severity:g}', violations=known.violations,
             record=places.get(name))
-
-
-def _words(known: Watched) -> str:
-    return f'{known.doubt}; {known.finding.reason}' if known.doubt else known.finding.reason
 
 
 DIAGNOSTICS, VERDICT, EVENT, MARKERS = '/diagnostics', '~/verdict', '~/event', '~/markers'
@@ -190,7 +187,6 @@ class LiveTopics(Output):
         self._tell_campaign()
 
     def happened(self, trial: Trial, event: Event, since_ns: int) -> None:
-        """Publish an event as JSON."""
         self._publish(EVENT, String(data=to_text(of_event(trial, event, since_ns))))
 
     def show(self, picture: Picture) -> None:

@@ -95,7 +95,6 @@ class Profiles:
         self._resolve = resolve
 
     def stimulus(self, topic: str) -> qos.QoSProfile:
-        """Return what a stimulus is published with."""
         return self._overridden(stimulus(), topic, 'publisher')
 
     def echo(self, topic: str) -> qos.QoSProfile:
@@ -105,7 +104,6 @@ class Profiles:
         return profile
 
     def command(self, topic: str, publishers: list[Any]) -> qos.QoSProfile:
-        """Return what hears the given publishers."""
         return self._overridden(command(publishers), topic, 'subscription')
 
     def is_latched(self, topic: str) -> bool:

@@ -118,23 +118,19 @@ class StoppedLink(ForwardingLink):
         self._stop = stop
 
     def open(self, trial: Trial) -> None:  # noqa: A003
-        """Get ready for a trial."""
         self._inner.let_by(self._stop.let)
         with self._stop.opening():
             self._inner.open(trial)
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
-        """Let a stimulus happen in the link's world."""
         with self._stop.leaving():
             return self._inner.apply(topic, intent, hazard=hazard)
 
     def arm(self) -> None:
-        """Get ready for the hazard."""
         with self._stop.leaving():
             self._inner.arm()
 
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
-        """Publish."""
         with self._stop.leaving():
             return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
 
@@ -144,12 +140,10 @@ class StoppedLink(ForwardingLink):
             return self._inner.tell(envelope, hearers)
 
     def call(self, call: Call, symbol: str) -> Event:
-        """Ask the stack for something."""
         with self._stop.leaving():
             return self._inner.call(call, symbol)
 
     def receive_until(self, schedule_ns: int) -> Sequence[Event]:
-        """Return what has arrived, or wait for it."""
         while True:
             self._stop.look()
             now_ns = self.schedule_ns(self._inner.mark('now').stamps)

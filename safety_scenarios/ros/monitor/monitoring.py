@@ -250,8 +250,8 @@ class Monitoring:
         text = text or (f'{counts.not_kept} findings without a record: max_findings is reached'
                         if counts.not_kept else '')
         return self._diagnostics.status(
-            'monitor', Level.WARN if text else Level.OK, text or 'keeps up', **_text(
-                self._figures()))
+            'monitor', Level.WARN if text else Level.OK, text or 'keeps up',
+            **{name: str(value) for name, value in self._figures().items()})
 
     def _figures(self) -> dict[str, Any]:
         watch, counts = self._watch, self._counts
@@ -270,10 +270,6 @@ class Monitoring:
                                   'lost': known.lost or None, 'last': known.finding.reason,
                                   'doubt': known.doubt or None}
                            for name, known in self._watch.watched.items()}}
-
-
-def _text(figures: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in figures.items()}
 
 
 class _Writer:

@@ -85,7 +85,6 @@ class Reporter:
             self._reports.take(topic, message, now_ns, ros_ns)
 
     def close(self) -> None:
-        """Report no more."""
         self._ended.set()
         self._thread.join()
 
@@ -140,7 +139,6 @@ class ControllerNode(Node):
 
     @property
     def process(self) -> str:
-        """Return what this process is to a trial."""
         return 'controller' if self.settings.drives else 'participant' if self.settings.agent \
             else 'responder'
 

@@ -51,7 +51,6 @@ class Participant:
 
     @property
     def listeners(self) -> int:
-        """How many hear it."""
         count: int = self._out.get_subscription_count()
         return count
 

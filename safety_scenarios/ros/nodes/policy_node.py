@@ -344,7 +344,6 @@ def _robot(settings: PolicyNodeSettings, profile: Profile, kind: str) -> RobotMo
 
 
 def _command_role(robot: RobotModel, profile: Profile) -> str:
-    """Return the role on which the profile's robot is commanded."""
     usual = kind_of(robot).command_topic
     known = [role for role in (usual, 'joint_trajectory', 'commands', 'cmd_vel')
              if role in profile.topics]

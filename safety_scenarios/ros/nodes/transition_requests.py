@@ -119,7 +119,8 @@ class TransitionRequests:
             response = self._change(request, response)
         except Exception as error:
             response.success = False
-            self._node.get_logger().warning(f'{_named(request)} is refused: {error}')
+            name = request.transition.label or request.transition.id
+            self._node.get_logger().warning(f'transition {name} is refused: {error}')
         self._reply(response, header)
 
     def _count(self, more: int) -> None:
@@ -137,10 +138,6 @@ def _activates(request: ChangeState.Request) -> bool:
     return asked.id == Transition.TRANSITION_ACTIVATE or asked.label == _ACTIVATE
 
 
-def _named(request: ChangeState.Request) -> str:
-    return f'transition {request.transition.label or request.transition.id}'
-
-
 class _ServiceExecutor(SingleThreadedExecutor):
     """Runs the callback of one service of a node whose other callbacks another executor runs."""
 
@@ -153,7 +150,6 @@ class _ServiceExecutor(SingleThreadedExecutor):
         return [self._node]
 
     def can_execute(self, entity: Any) -> bool:
-        """Return whether it is the service, and free."""
         return entity is self._service and super().can_execute(entity)
 
 

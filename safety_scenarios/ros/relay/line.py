@@ -231,7 +231,6 @@ class Line:
             return clock()
 
     def status(self) -> RelayTopic:
-        """Return how it goes."""
         with self._lock:
             found = sorted(self._latencies)
             return RelayTopic(

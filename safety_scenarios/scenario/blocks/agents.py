@@ -323,7 +323,6 @@ _UPPER, _LOWER = ('<', '<='), ('>', '>=')
 
 
 def all_states(patterns: Sequence[Pattern]) -> bool:
-    """Return whether all of them are states."""
     return bool(patterns) and all(pattern.is_state for pattern in patterns)
 
 

@@ -97,7 +97,6 @@ class Call(Noun):
 
     @property
     def asked(self) -> ActionGoal | ServiceCall:
-        """Return the one that is given."""
         asked = self.action or self.service
         assert asked is not None
         return asked
@@ -148,5 +147,4 @@ class AppWorld(Noun):
     """So many turns in a row may come from results of tools."""
 
     def tool(self, name: str) -> AppTool | None:
-        """Return the tool with this name."""
         return next((tool for tool in self.tools if tool.name == name), None)

@@ -133,7 +133,6 @@ class ObservedOnset(Noun):
 
     @property
     def latency_ns(self) -> int:
-        """Return the latency of the sensor."""
         return round(self.latency_ms * 1e6)
 
     @property

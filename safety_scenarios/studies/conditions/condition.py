@@ -126,7 +126,7 @@ class Search:
 
 
 def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: float = 0.01,
-                    most: int = 3, seed: int = 0) -> Search:
+                    most: int = 3) -> Search:
     """
     Return the conditions with a rate of outcomes well above the rest's.
 
@@ -135,12 +135,11 @@ def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: fl
     :param outcomes: of each trial, whether it was one, such as a failure
     :param alpha: chance of a first condition where there is none
     :param most: conditions
-    :param seed: of the permutations; the same gives the same
     """
     left = numpy.arange(len(outcomes))
     told = numpy.asarray(outcomes, bool)
     found: list[Condition] = []
-    chance, looked, needed = numpy.random.default_rng(seed), 0, None
+    chance, looked, needed = numpy.random.default_rng(0), 0, None
     while len(found) < most:
         level = _Level([Axis(axis.name, [axis.values[int(place)] for place in left], axis.unit)
                         for axis in axes], told[left])

@@ -152,7 +152,6 @@ class _ReplayPlan(CampaignPlan):
 
     @property
     def command(self) -> str:
-        """Return the command line that runs the same replay again."""
         return self.replayed
 
 
@@ -175,7 +174,6 @@ class _Origin(Observer):
             'moved': {one.name: {'before': one.before, 'after': one.after} for one in moved}}
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Write the file."""
         if beginning.folder is not None:
             write_whole(beginning.folder / REPLAY, json.dumps(self._told, indent=2))
 

@@ -25,7 +25,7 @@ from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.profile_file import merged, with_profile
 from safety_scenarios.scenario.fields import flat, kind_of_group, read_assignments, setting_at
 from safety_scenarios.scenario.noun import Noun
-from safety_scenarios.scenario.settings import FRESH, RunSettings
+from safety_scenarios.scenario.settings import FRESH, RunSettings, SEEDS
 import yaml
 
 FILE = 'matrix.yaml'
@@ -72,7 +72,7 @@ class MatrixFile(Noun):
     """Files, folders, ids or installed folders such as robotic."""
     trials: int | None = Field(default=None, ge=1, le=100_000)
     """Trials of each scenario in each arm."""
-    seed: int = Field(default=FRESH, ge=FRESH, le=2**31 - 1)
+    seed: int = Field(default=FRESH, ge=FRESH, le=SEEDS - 1)
     """Of all arms; -1: a fresh one, which matrix.yaml keeps."""
     order: Order | None = None
     """trial: all arms run a trial, in an order drawn from the seed, before the next trial begins;

@@ -42,6 +42,8 @@ _VARIANCES = (4.0, 30.0)
 _FIRST_SHAPE: Shape = ((0.4, 0.4), 4.0)
 _REFIT, _BATCH, _NEWTON, _FOLDS = 24, 4, 12, 5
 _ROUNDING = 1e-9
+_CELLS = 20
+"""Of each range."""
 _LEAST_WEIGHT = 1e-3
 """Of a shape, against that of the best one, to count."""
 _MOST_UNDECIDED = 3
@@ -71,7 +73,7 @@ class BoundaryMap:
 
 
 def map_boundary(fails: Failing, sizes: tuple[int, int], trials: int, seed: int,
-                 cells: int = 20, snap: Snap = numpy.array) -> BoundaryMap:
+                 snap: Snap = numpy.array) -> BoundaryMap:
     """
     Return the map of the unit square.
 
@@ -79,11 +81,10 @@ def map_boundary(fails: Failing, sizes: tuple[int, int], trials: int, seed: int,
     :param sizes: of the two axes: how many values a choice has, in equal parts of the side; 0
         for a range
     :param seed: of where they are
-    :param cells: of each range
     :param snap: to where trials can be; a cell that holds none of it stays unknown
     """
     chance = numpy.random.default_rng(seed)
-    counts = [size or cells for size in sizes]
+    counts = [size or _CELLS for size in sizes]
     sides = [(numpy.arange(count) + 0.5) / count for count in counts]
     grid = numpy.array([(one, other) for one in sides[0] for other in sides[1]])
     half = numpy.array([0.5 / count for count in counts])

@@ -25,7 +25,7 @@ from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.writing.scenario_text import fixed_text
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import RunSettings, SEEDS
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.search.guided import far_from_all
 from safety_scenarios.studies.search.samplers import Sampler
@@ -432,7 +432,6 @@ class _Kept(Observer):
         self.results: list[Any] = []
 
     def trial_ended(self, record: Any, result: Any) -> None:
-        """Keep one."""
         self.results.append(result)
 
 
@@ -478,7 +477,7 @@ def _run_again(path: Path, failure: Failure, settings: RunSettings, controller: 
     folder, kept = path.with_suffix(''), _Kept()
     own = settings.model_copy(update={
         'scenarios': (str(path),), 'trials': AGAIN, 'warmup': 0, 'output': str(folder),
-        'seed': (settings.seed + 1) % 2**31, 'outputs': ()})
+        'seed': (settings.seed + 1) % SEEDS, 'outputs': ()})
     try:
         run(own, [kept], controller=controller)
     except SafetyScenariosError as error:

@@ -33,6 +33,7 @@ from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.special_functions import noncentral_t_quantile
 
 Array = NDArray[numpy.float64]
+_CONFIDENCE = 0.95
 _PARTS, _LEAST = 6, 8
 """Of the mixture; points for each axis that a part needs."""
 _ROUNDS = 12
@@ -227,8 +228,7 @@ class _Run:
     problem: str = ''
 
 
-def estimate(margins: Margins, axes: int, trials: int, seed: int,
-             confidence: float = 0.95) -> RareEvent:
+def estimate(margins: Margins, axes: int, trials: int, seed: int) -> RareEvent:
     """
     Return the share of the unit cube in which a margin is below 0.
 
@@ -241,12 +241,12 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
     most = int(2.0 * _SPLITTING * trials / RUNS)
     runs = [_split(budget, axes, points, chance, min(most, budget.left - points * to_begin))
             for to_begin in range(RUNS, 0, -1)]
-    splitting = _rate(numpy.array([run.share for run in runs]), budget.used, confidence)
+    splitting = _rate(numpy.array([run.share for run in runs]), budget.used)
     failed = sum(run.drawn_failed for run in runs)
     problems = _problems(runs, splitting, failed, points * RUNS)
     parts = [_Part.of(budget, runs[:place] + runs[place + 1:],
                       max(0, budget.left) // (RUNS - place), chance) for place in range(RUNS)]
-    importance = _pooled(parts, confidence)
+    importance = _pooled(parts)
     size = sum(part.size for part in parts)
     agreement = _agreement(runs, chance)
     if agreement < _LEAST_AGREEMENT:
@@ -262,7 +262,7 @@ def estimate(margins: Margins, axes: int, trials: int, seed: int,
     if problems or high is None:
         low = high = None
     else:
-        high = max(high, clopper_pearson(failed, points * RUNS, confidence).high or 1.0)
+        high = max(high, clopper_pearson(failed, points * RUNS, _CONFIDENCE).high or 1.0)
     rate = Rate(importance.share, low, high, importance.relative_error, budget.used)
     return RareEvent(rate, splitting, importance, size,
                      tuple(dict.fromkeys(problems)), budget.undecided, budget.used,
@@ -326,13 +326,13 @@ def _move(budget: _Budget, cloud: Array, margins: Array, sizes: Array, level: fl
         numpy.clip(sizes, 1e-3, 1.0, out=sizes)
 
 
-def _rate(shares: Array, trials: int, confidence: float) -> Rate:
+def _rate(shares: Array, trials: int) -> Rate:
     """Return the mean of independent estimates, with the interval of its logarithm."""
     mean = float(shares.mean())
     if mean <= 0:
         return Rate(0.0 if not mean else None, None, None, None, trials)
     error = float(shares.std(ddof=1)) / math.sqrt(len(shares)) / mean
-    reach = noncentral_t_quantile((1.0 + confidence) / 2.0, len(shares) - 1, 0.0) * error
+    reach = noncentral_t_quantile((1.0 + _CONFIDENCE) / 2.0, len(shares) - 1, 0.0) * error
     return Rate(mean, mean * math.exp(-reach), min(1.0, mean * math.exp(reach)), error, trials)
 
 
@@ -416,7 +416,7 @@ def _drawn(budget: _Budget, mixture: Mixture, number: int, chance: numpy.random.
     return deviates, weights
 
 
-def _pooled(parts: Sequence[_Part], confidence: float) -> Rate:
+def _pooled(parts: Sequence[_Part]) -> Rate:
     """Return the mean of the parts, with the interval of its logarithm by how they differ."""
     trials = sum(part.trials for part in parts)
     shares = numpy.array([part.share for part in parts])
@@ -425,7 +425,7 @@ def _pooled(parts: Sequence[_Part], confidence: float) -> Rate:
         return Rate(None, None, None, None, trials)
     error = max(float(shares.std(ddof=1)) / math.sqrt(len(parts)),
                 math.sqrt(sum(part.variance for part in parts)) / len(parts)) / share
-    reach = noncentral_t_quantile((1.0 + confidence) / 2.0, len(parts) - 1, 0.0) * error
+    reach = noncentral_t_quantile((1.0 + _CONFIDENCE) / 2.0, len(parts) - 1, 0.0) * error
     return Rate(min(1.0, share), min(1.0, share * math.exp(-reach)),
                 min(1.0, share * math.exp(reach)), error, trials)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.scenario.settings import RunSettings, SEEDS
 from safety_scenarios.studies.search.boundary import BoundaryMap, map_boundary
 from safety_scenarios.studies.search.failures import (
     different_failures,
@@ -29,7 +29,6 @@ from safety_scenarios.studies.search.samplers import sampler_of
 from safety_scenarios.studies.search.space import cover, Coverage, History, Scales, Space, space_of
 
 LOG = 'trials.jsonl'
-_MOST_SEEDS = 2**31
 _FEWEST_FOR_A_RATE = 200
 _PILOT_SHARE, _PILOT_MOST = 0.1, 100
 """Trials that only show how large the margins are."""
@@ -138,7 +137,7 @@ def search_failures(asked: Asked, sampler: str = 'guided') -> FailureSearch:
 
     def seed_of(place: int) -> int:
         """Return that of a campaign's trial where trials are drawn as it draws them."""
-        return seed if sampler != 'random' else (seed + place) % _MOST_SEEDS
+        return seed if sampler != 'random' else (seed + place) % SEEDS
     chooses = sampler_of(sampler)(space, seed, history)
     with _opened(asked, space) as trials:
         search(trials.evaluate, chooses, history, asked.trials, seed_of=seed_of,
@@ -206,7 +205,7 @@ def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
                 point = space.random(chance)
                 for place, size, share in zip(axes, sizes, row):
                     point[place] = min(int(share * size), size - 1) if size else share
-                worlds.append(World(space.snapped(point), int(chance.integers(_MOST_SEEDS))))
+                worlds.append(World(space.snapped(point), int(chance.integers(SEEDS))))
             outcomes = trials.evaluate(worlds)
             tell(len(outcomes))
             return [one.is_failure if one.is_decided else None for one in outcomes]
@@ -237,7 +236,7 @@ def search_rate(asked: Asked) -> RateSearch:
 
         def margins(cube: Any) -> Any:
             tell(len(cube))
-            worlds = [World(space.of_shares(row[:-1]), int(row[-1] * (_MOST_SEEDS - 1)))
+            worlds = [World(space.of_shares(row[:-1]), int(row[-1] * (SEEDS - 1)))
                       for row in cube]
             return numpy.array([scales.score(one) for one in trials.evaluate(worlds)])
         found = estimate(margins, len(space.axes) + 1,
@@ -254,5 +253,5 @@ def _pilot(evaluate: Evaluate, space: Space, asked: Asked, seed: int) -> Sequenc
     """Return plain trials that show how large the margins are; they estimate nothing."""
     chance = numpy.random.default_rng([seed, 1])
     number = min(_PILOT_MOST, math.ceil(_PILOT_SHARE * asked.trials))
-    return evaluate([World(space.random(chance), int(chance.integers(_MOST_SEEDS)))
+    return evaluate([World(space.random(chance), int(chance.integers(SEEDS)))
                      for _ in range(number)])

@@ -105,7 +105,7 @@ _Columns = dict[str, list[_Ran]]
 
 
 def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
-              saboteurs: Sequence[Saboteur] = SABOTEURS, reference: str = REFERENCE,
+              saboteurs: Sequence[Saboteur] = SABOTEURS,
               others: Sequence[str] = GOOD, seeds: Sequence[int] = (0, 1, 2),
               level_of: Callable[[Scenario], ChanceLevel] | None = None) -> KillMatrix:
     """
@@ -122,13 +122,13 @@ def self_test(scenarios: Iterable[Scenario], run_one: RunOne, *,
     levels: list[ChanceLevel] = []
     for complete in scenarios:
         scenario, left_out = _without_judge(complete)
-        good = [_ran(run_one(scenario, reference, seed)) for seed in seeds]
+        good = [_ran(run_one(scenario, REFERENCE, seed)) for seed in seeds]
         bad = {saboteur.name: [_ran(run_one(scenario, saboteur.name, seed)) for seed in seeds]
                if _meets(scenario, saboteur) else []
                for saboteur in saboteurs}
         well = {name: [_ran(run_one(scenario, name, seed)) for seed in seeds]
                 for name in others if family_of(scenario) not in TEXTS}
-        matrix = _matrix(scenario, good, bad, reference, left_out).model_copy(update={
+        matrix = _matrix(scenario, good, bad, left_out).model_copy(update={
             'good': tuple(_trial(name, column, False) for name, column in well.items())})
         found.append(matrix)
         mistakes += _broken(matrix, bad)
@@ -208,7 +208,7 @@ def _without_judge(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
     return scenario.model_copy(update={'safety_invariants': kept}), names
 
 
-def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
+def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns,
             left_out: tuple[str, ...]) -> ScenarioMatrix:
     same = {name: [ran.did for ran in column] == [ran.did for ran in good][:len(column)]
             for name, column in bad.items()}
@@ -226,7 +226,7 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns, reference: str,
                                             *_motion_rows(scenario, good[0]))]
     return ScenarioMatrix(
         scenario_id=scenario.id, scenario_name=scenario.name, path=scenario.place,
-        family=family_of(scenario), reference=_trial(reference, good, True),
+        family=family_of(scenario), reference=_trial(REFERENCE, good, True),
         trials=tuple(_trial(name, column, same[name]) for name, column in bad.items()),
         rows=tuple(rows), not_tested=left_out)
 

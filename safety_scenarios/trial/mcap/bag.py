@@ -100,7 +100,7 @@ def _edge(name: str, compare: str, limit: float) -> Edge:
 
 
 def read_bag(path: Path, trial: Trial, onset: Onset, *,
-             full_name: Callable[[str], str], distro: str = 'jazzy') -> TrialRecord:
+             full_name: Callable[[str], str]) -> TrialRecord:
     """
     Return the record of a trial that a bag holds.
 
@@ -122,7 +122,7 @@ def read_bag(path: Path, trial: Trial, onset: Onset, *,
             raise TraceError(files.disorder)
         _check_topics({channel.topic for channel in files.channels}, names, onset)
         wanted, ticks = {onset.topic, *names}, list[tuple[int, int]]()
-        codecs = {channel: _codec(channel, distro) for channel in files.channels
+        codecs = {channel: _codec(channel) for channel in files.channels
                   if channel.topic in wanted or _is_clock(channel)}
         for channel, at_ns, raw in files.messages(codecs):
             if _is_clock(channel):
@@ -215,9 +215,9 @@ def _names(ros: RobotBody, full_name: Callable[[str], str]) -> dict[str, tuple[A
     return found | {full_name(topic.topic): ('command', topic.topic) for topic in ros.commands}
 
 
-def _codec(channel: Channel, distro: str) -> Codec:
+def _codec(channel: Channel) -> Codec:
     try:
-        return channel.codec(distro)
+        return channel.codec()
     except TraceError as error:
         raise TraceError(f'{channel.topic}: {error}') from None
 
@@ -244,7 +244,6 @@ class _Hazard:
 
 def _hazard(path: Path, events: Sequence[Event], onset: Onset, names: Mapping[str, Any],
             ros: RobotBody) -> _Hazard:
-    """Return when the hazard was there."""
     if not events:
         raise TraceError(f'{path}: holds no message on the topics of the scenario')
     topic = names.get(onset.topic, (None, onset.topic))[1]

@@ -64,11 +64,10 @@ class Channel:
     """Of the definition, such as ros2msg; empty: there is none."""
     schema: str
 
-    def codec(self, distro: str) -> Codec:
+    def codec(self) -> Codec:
         """
-        Return what reads the messages.
+        Return what reads the messages, by a standard interface where the bag holds no definition.
 
-        :param distro: its standard interfaces are taken where the bag holds no definition
         :raises TraceError: it is no ROS 2 message, or of an unknown type
         """
         if self.encoding != CDR:
@@ -76,7 +75,7 @@ class Channel:
                              f'that of ROS 2')
         if self.schema_encoding == 'ros2msg' and self.schema.strip():
             return codec_of(self.type, self.schema)
-        known = interface(self.type, None, distro)
+        known = interface(self.type, None)
         if known is None:
             raise TraceError(f'is of the type {self.type}, which neither the bag nor a standard '
                              f'package defines: record it as MCAP')

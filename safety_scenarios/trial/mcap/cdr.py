@@ -70,7 +70,6 @@ def read_stamp_ns(message: bytes) -> int | None:
 
 
 def _empty(values: Iterable[Any]) -> int:
-    """Return how many sequences in values are empty."""
     return sum((not value) + _empty(value) if isinstance(value, tuple) else
                _empty(value.values()) if isinstance(value, Mapping) else 0 for value in values)
 
@@ -276,7 +275,6 @@ def _string_reader(decode: Callable[[bytes], str]) -> Read:
 
 
 def _sequence_reader(name: str) -> Read:
-    """Return what reads a sequence of numbers."""
     letter, size = _FORMATS[name], struct.calcsize(_FORMATS[name])
 
     def read(data: bytes, at: int, values: list[Any]) -> int:

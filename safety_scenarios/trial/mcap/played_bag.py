@@ -21,7 +21,6 @@ MAX_FILES = 2_000_000_000
 """Bytes of a bag; all of them are read for its hash."""
 MAX_PLAYED = 32_000_000
 """Bytes of the messages that are played: as plain data they take up to ten times as much."""
-_DISTRO = 'jazzy'
 """Its standard interfaces are taken for a bag that holds no definitions of its own."""
 _CLOCK = 'rosgraph_msgs/msg/Clock'
 _OF_ROS = ('rosout', 'parameter_events', 'events/', 'statistics')
@@ -131,7 +130,7 @@ def _unplayable(channel: Channel, kept_off: str | None, by_default: bool) -> str
     if by_default and may_move(name, channel.type):
         return f'is of {channel.type}, by which a robot can be moved'
     try:
-        channel.codec(_DISTRO)
+        channel.codec()
     except TraceError as error:
         return str(error)
     return None
@@ -148,7 +147,7 @@ def _refuse_merged(chosen: list[Channel], new_names: Mapping[str, str]) -> None:
 
 
 def _read(bag: BagFiles, chosen: list[Channel], block: BagBlock) -> Iterator[RecordedTopic]:
-    codecs = {one: one.codec(_DISTRO) for one in chosen}
+    codecs = {one: one.codec() for one in chosen}
     found: dict[str, tuple[str, list[tuple[int, Message]]]] = {}
     topics = {one.topic for one in chosen}
     begin_ns = min((at_ns for topic, at_ns in bag.first_ns.items() if topic in topics),

@@ -10,7 +10,7 @@ write 9, whose other form of quality of service Humble cannot read).
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 import re
 import struct
@@ -26,7 +26,7 @@ from rosbags.interfaces import Nodetype
 from rosbags.typesys import get_types_from_msg, get_typestore, Stores
 from rosbags.typesys.base import TypesysError
 from rosbags.typesys.store import Typestore
-from safety_scenarios.errors import in_words, SettingsError, TraceError
+from safety_scenarios.errors import in_words, TraceError
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.invariant import Judgement
 from safety_scenarios.scenario.message import Message
@@ -55,12 +55,11 @@ class Interface:
 
 
 @lru_cache(maxsize=256)
-def interface(name: str, definition: Definition | None, distro: str) -> Interface | None:
+def interface(name: str, definition: Definition | None) -> Interface | None:
     """
     Return a message type, None for one that nobody knows.
 
-    :param definition: asked first
-    :param distro: ROS distribution whose standard interfaces are known besides
+    :param definition: asked first, before the standard interfaces
     """
     texts: dict[str, str] = {}
     types: dict[str, list[Field]] = {}
@@ -70,7 +69,7 @@ def interface(name: str, definition: Definition | None, distro: str) -> Interfac
         one = wanted.pop(0)
         if one in types:
             continue
-        text = _text(one, definition, distro)
+        text = _text(one, definition)
         if text is None:
             return None
         try:
@@ -103,30 +102,20 @@ def codec_of(name: str, schema: str) -> Codec:
                          f'this version?') from None
 
 
-@lru_cache(maxsize=8)
-def standard(distro: str) -> Typestore:
-    """
-    Return the standard interfaces of a ROS distribution.
-
-    :raises SettingsError: no such distribution
-    """
-    try:
-        return get_typestore(Stores(f'ros2_{distro}'))
-    except ValueError:
-        known = [store.value.removeprefix('ros2_') for store in Stores
-                 if store.value.startswith('ros2_')]
-        raise SettingsError(f'distro: got {distro!r}, expected one of '
-                            f'{", ".join(known)}') from None
+@cache
+def standard() -> Typestore:
+    """Return the standard interfaces of ROS."""
+    return get_typestore(Stores.ROS2_JAZZY)
 
 
-def _text(name: str, definition: Definition | None, distro: str) -> str | None:
+def _text(name: str, definition: Definition | None) -> str | None:
     text = definition(name) if definition is not None else None
     if text is not None:
         return text.replace('\r\n', '\n').rstrip('\n') + '\n'
     if name == 'geometry_msgs/msg/Quaternion':
         return _QUATERNION
     try:
-        return standard(distro).generate_msgdef(name, ros_version=2)[0].partition(_SEPARATOR)[0]
+        return standard().generate_msgdef(name, ros_version=2)[0].partition(_SEPARATOR)[0]
     except TypesysError:
         return None
 

@@ -106,17 +106,15 @@ class McapWriter:
     :param include: asked for stimuli and feedback that no signal of the scenario reads; the event
         of a message that is left out says so, and is read back with a message without fields
     :param topic: gives the full name of a topic, as the node's namespace and remapping make it
-    :param distro: ROS distribution whose standard interfaces are meant
     :raises TraceError: the file exists, or cannot be written
     """
 
     def __init__(self, folder: Path, trial: Trial, *, definition: Definition | None = None,
-                 include: Include = without_bulk, topic: Callable[[str], str] = absolute,
-                 distro: str = 'jazzy') -> None:
+                 include: Include = without_bulk, topic: Callable[[str], str] = absolute) -> None:
         self._folder = folder
         self._plan = to_text({'format': FORMAT, 'trial': plan_to_data(trial)})
-        self._definition, self._distro = definition, distro
-        self._include, self._full_name = include, lru_cache(maxsize=None)(topic)
+        self._definition, self._include = definition, include
+        self._full_name = lru_cache(maxsize=None)(topic)
         self._signals = {name for signal in trial.scenario.body.signals.values()
                          for name in (signal.topic, signal.current)}
         for name in _planned_types(trial):
@@ -195,10 +193,10 @@ class McapWriter:
             self._file.close()
 
     def _interface(self, name: str) -> Interface | None:
-        return interface(name, self._definition, self._distro)
+        return interface(name, self._definition)
 
     def _known(self, name: str) -> Interface:
-        found = interface(name, None, self._distro)
+        found = interface(name, None)
         assert found is not None
         return found
 

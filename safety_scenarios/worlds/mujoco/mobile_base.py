@@ -14,13 +14,12 @@ import numpy
 from safety_scenarios.scenario.driver import BASE_AXES, Commanded, DriverPlugin, Follower
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.world import WorldBlock
+from safety_scenarios.worlds.arm_reference import DRIVER_NS
 from safety_scenarios.worlds.mujoco.physics import numbers
 from safety_scenarios.worlds.mujoco.robots import Chassis
 
 GRAVITY = 9.81
 """As MuJoCo has it (m/s^2)."""
-DRIVER_NS = 10_000_000
-"""Between two looks at what the driver wants: most of them run at 100 Hz."""
 _STANDS = 1e-3
 """Slower than this a car-like base does not turn, whatever its wheels point to (m/s)."""
 _X, _Y, _TURN = BASE_AXES

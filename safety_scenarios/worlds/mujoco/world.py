@@ -22,9 +22,10 @@ from safety_scenarios.scenario.stimulus import (
 )
 from safety_scenarios.scenario.world import MountedFrame, WorldBlock
 from safety_scenarios.scenario.world_body import Body
+from safety_scenarios.worlds.arm_reference import DRIVER_NS
 from safety_scenarios.worlds.mujoco.arm import Arm
 from safety_scenarios.worlds.mujoco.entities import Block, Entity, KEPT, MovingWall
-from safety_scenarios.worlds.mujoco.mobile_base import Base, DRIVER_NS
+from safety_scenarios.worlds.mujoco.mobile_base import Base
 from safety_scenarios.worlds.mujoco.people import Person, Walker
 from safety_scenarios.worlds.mujoco.physics import Physics
 from safety_scenarios.worlds.mujoco.robot_sensors import Carried, RobotSensors

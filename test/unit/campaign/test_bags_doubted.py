@@ -47,7 +47,7 @@ class Sent(NamedTuple):
 
 
 def encoded(name: str, data: dict[str, Any]) -> bytes:
-    known = interface(name, None, 'jazzy')
+    known = interface(name, None)
     assert known is not None
     return known.codec.encode(data)
 
@@ -90,7 +90,7 @@ def write(path: Path, sent: Iterable[Sent],
         for one in sent:
             key = (one.topic, one.type, one.qos, one.encoding)
             if key not in channels:
-                known = interface(one.type, None, 'jazzy')
+                known = interface(one.type, None)
                 schema = writer.register_schema(
                     one.type, 'ros2msg' if known else 'jsonschema',
                     known.schema.encode() if known else b'{}')

@@ -15,7 +15,6 @@ from unit.loopback_runs import loopback_run
 
 
 def drive(observation: ss.Observation) -> ss.Command:
-    """Drive on."""
     return ss.Command(velocity=(0.5, 0.0))
 
 

@@ -25,7 +25,6 @@ def keygen(path: Path, passphrase: str = '') -> Path:
 
 @pytest.fixture
 def folder(many_campaigns: Path, tmp_path: Path) -> Path:
-    """Return a folder as a campaign leaves it."""
     found = Path(shutil.copytree(many_campaigns / 'failed', tmp_path / 'run'))
     (found / 'logs').mkdir(exist_ok=True)
     (found / 'logs' / 'T.log').write_text('it stopped\n')

@@ -61,12 +61,10 @@ def block(tmp_path: Path, data: Mapping[str, Any], bindings: Any = None) -> Agen
 
 
 def rule(tmp_path: Path, trigger: str, action: str, bindings: Any = None, **changes: Any) -> Rule:
-    """Return the one rule of a file."""
     return block(tmp_path, agents((trigger, action), **changes), bindings).rules[0]
 
 
 def only(problems: list[Problem]) -> Problem:
-    """Return the one problem."""
     assert len(problems) == 1, '\n'.join(map(str, problems))
     return problems[0]
 

@@ -32,7 +32,6 @@ def event(event_id: str, kind: str, after: list[str], delay_s: float | None = 0,
 def call(event_id: str, kind: str, after: list[str], delay_s: float | None = 0,
          app: str = 'Robot', function: str = 'halt', args: list[dict[str, Any]] | None = None,
          **changes: Any) -> dict[str, Any]:
-    """Return an event that calls a function of an app."""
     return event(event_id, kind, after, delay_s, **{
         'action': {'action_id': f'a-{event_id}', 'app': app, 'function': function,
                    'args': args or []}, **changes})
@@ -74,7 +73,6 @@ def loaded(tmp_path: Path, data: dict[str, Any] | str | bytes) -> ScenarioSet:
 
 
 def load(tmp_path: Path, data: dict[str, Any] | str | bytes) -> Scenario:
-    """Return the scenario in a file."""
     return loaded(tmp_path, data).scenarios[0]
 
 

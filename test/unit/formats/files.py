@@ -54,7 +54,6 @@ def write(path: Path, data: Mapping[str, Any] | str | bytes) -> str:
 
 
 def load(tmp_path: Path, data: Mapping[str, Any] | str | bytes) -> Scenario:
-    """Return the scenario in a file."""
     return loaded(tmp_path, data).scenarios[0]
 
 

@@ -50,12 +50,10 @@ class Answers:
     text = ''
 
     def answer(self, messages: Any) -> str:
-        """Return it."""
         return self.text
 
 
 def saying(words: str) -> type[Answers]:
-    """Return a controller that answers so."""
     return type('Says', (Answers,), {'text': words})
 
 

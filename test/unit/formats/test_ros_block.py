@@ -1,10 +1,18 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ``ros:`` block: names that exist, times that fit, and a harness that only shows."""
+"""The ``ros:`` block: names that exist, times that fit, and who confirms what by feedback."""
+
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
-from unit.formats.files import load, PERSON, refused, robot, SPEED
+from safety_scenarios.cli.main import main
+from safety_scenarios.errors import ScenarioError
+from safety_scenarios.formats.loading import load_scenario, load_scenarios
+from safety_scenarios.scenario.scenario import Scenario
+from unit.formats.files import load, PERSON, plain, refused, robot, SPEED, write
 import yaml
 
 STOP = {'kind': 'stop', 'name': 's'}
@@ -161,3 +169,187 @@ def test_a_list_without_an_end_is_refused(tmp_path, changes):
     [field] = changes
     assert 'got 1001 entries, expected at most 1000' in refused(tmp_path, robot(**changes))[
         f'ros.{field}']
+
+
+MOVES = {'topic': 'odom', 'field': 'twist.twist.linear', 'reduce': 'norm', 'unit': 'm/s'}
+CONFIRMED = {'signal': 'moves', 'at_most': 0.05}
+SIGNALS = {'speed': SPEED, 'moves': MOVES}
+
+
+def watched(**changes: Any) -> dict[str, Any]:
+    """Return a scenario whose robot reports its state."""
+    return robot(**{'feedback': [{'topic': 'odom'}], 'signals': SIGNALS,
+                    'confirmation': CONFIRMED, **changes})
+
+
+def block(scenario: Scenario) -> Any:
+    return scenario.body
+
+
+def test_a_confirmation_by_the_robot_s_state_is_accepted(tmp_path):
+    ros = block(load(tmp_path, watched(confirmation={**CONFIRMED, 'hold_ms': 50})))
+    assert [topic.topic for topic in ros.feedback] == ['odom']
+    assert str(ros.confirmation) == 'moves <= 0.05' and ros.confirmation.hold_ms == 50
+
+
+def test_a_confirmation_of_several_limits_is_accepted(tmp_path):
+    still = {'all': [CONFIRMED, {'signal': 'turns', 'at_most': 0.1}]}
+    turns = {**MOVES, 'field': 'twist.twist.angular', 'unit': 'rad/s'}
+    ros = block(load(tmp_path, watched(confirmation=still, signals={**SIGNALS, 'turns': turns})))
+    assert len(ros.confirmation.limits) == 2
+
+
+def test_without_these_keys_nothing_is_confirmed_and_silence_means_nothing_known(tmp_path):
+    ros = block(load(tmp_path, robot()))
+    assert (ros.feedback, ros.confirmation) == ((), None)
+    assert (ros.silence.policy, ros.silence.driver_timeout_ms) == ('indeterminate', None)
+
+
+def test_feedback_may_be_listened_to_without_a_confirmation(tmp_path):
+    assert block(load(tmp_path, watched(confirmation=...))).confirmation is None
+
+
+@pytest.mark.parametrize('silence', [
+    {'policy': 'stop', 'driver_timeout_ms': 250}, {'policy': 'unsafe'},
+    {'policy': 'indeterminate'}, {}])
+def test_what_silence_means_is_accepted(tmp_path, silence):
+    ros = block(load(tmp_path, robot(silence=silence)))
+    assert ros.silence.policy == silence.get('policy', 'indeterminate')
+    assert ros.silence.driver_timeout_ms == silence.get('driver_timeout_ms')
+
+
+@pytest.mark.parametrize('silence', [
+    {'policy': 'stop'}, {'driver_timeout_ms': 250}, {'policy': 'unsafe', 'driver_timeout_ms': 250},
+    {'policy': 'indeterminate', 'driver_timeout_ms': 250}])
+def test_a_driver_timeout_stands_with_stop_and_only_there(tmp_path, silence):
+    assert 'cmd_vel_timeout' in refused(tmp_path, robot(silence=silence))['ros.silence']
+
+
+@pytest.mark.parametrize('confirmation', [
+    {'signal': 'speed', 'at_most': 0.05}, {'all': [{'signal': 'speed', 'at_most': 0.05}]}])
+def test_a_command_confirms_nothing(tmp_path, confirmation):
+    [(field, told)] = refused(tmp_path, watched(confirmation=confirmation)).items()
+    assert field.startswith('ros.confirmation') and field.endswith('signal')
+    assert 'no feedback topic' in told
+
+
+@pytest.mark.parametrize('changes', [
+    {'reaction': CONFIRMED}, {'reaction': {'all': [CONFIRMED]}},
+    {'require': {'signal': 'moves', 'at_least': 0.3}}])
+def test_a_robot_s_state_is_no_command_of_the_controller(tmp_path, changes):
+    [(field, told)] = refused(tmp_path, watched(**changes)).items()
+    assert field.endswith('signal') and 'Use ros.confirmation' in told
+
+
+@pytest.mark.parametrize('phase', ['nominal', 'stimuli'])
+def test_the_harness_does_not_play_the_robot_s_state(tmp_path, phase):
+    fake = {'kind': 'message', 'topic': 'odom', 'message': 'nav_msgs/msg/Odometry'}
+    [(field, told)] = refused(tmp_path, watched(**{
+        phase: [fake] if phase == 'nominal' else [PERSON, fake]})).items()
+    assert field.endswith('topic') and 'confirms nothing' in told
+
+
+def test_without_feedback_there_is_nothing_to_confirm_with(tmp_path):
+    problems = refused(tmp_path, watched(feedback=...))
+    assert 'ros.confirmation.signal' in problems and 'ros.signals.moves.topic' in problems
+
+
+def test_a_benign_variant_may_watch_the_robot_s_state(tmp_path):
+    calm = watched(domain='robotic_defer', reaction=..., confirmation=...)
+    assert block(load(tmp_path, calm)).feedback
+
+
+def test_a_confirmation_has_a_budget_of_its_own_or_that_of_the_reaction_and_the_stop(tmp_path):
+    own = {'target_ms': 100, 'acceptable_ms': 200, 'critical_ms': 300}
+    scenario = load(tmp_path, watched(confirmation={**CONFIRMED, 'budget': own}))
+    assert scenario.confirmation_budget.critical_ms == 300
+    plain = load(tmp_path, watched())
+    assert plain.body.robot.stopping is None
+    assert plain.confirmation_budget == plain.latency_budget
+
+
+@pytest.mark.parametrize(('budget', 'field', 'told'), [
+    ({'target_ms': 1, 'acceptable_ms': 2, 'critical_ms': 2900}, 'budget.critical_ms',
+     'expected at most at_ms 3000 - hold_ms 200 = 2800'),
+    ({'target_ms': 3, 'acceptable_ms': 2, 'critical_ms': 1}, 'budget', 'Sort the three'),
+    ({'target_ms': 1, 'acceptable_ms': 2, 'critical_ms': 3, 'citical_ms': 3}, 'citical_ms', ''),
+    (500, 'budget', 'got')])
+def test_a_budget_that_no_robot_can_be_seen_to_meet_is_refused(tmp_path, budget, field, told):
+    [(place, message)] = refused(
+        tmp_path, watched(confirmation={**CONFIRMED, 'budget': budget})).items()
+    assert place.startswith('ros.confirmation.budget') and field in place and told in message
+
+
+def test_a_gate_is_one_of_the_three_classes(tmp_path):
+    [(place, _)] = refused(tmp_path, watched(
+        confirmation={**CONFIRMED, 'gate': 'violation'})).items()
+    assert place == 'ros.confirmation.gate'
+
+
+PAGE = Path(__file__).parents[3] / 'doc' / 'scenario_files.md'
+CHAT = {'messages': ..., 'constraint': ..., 'expected_action': ...}
+ASKED = {'kind': 'prompt', 'topic': 'prompt'}
+
+
+def without_chat(**changes) -> dict:
+    """Return a scenario with a robot that says nothing in the words of a chat."""
+    data = robot(**changes) | CHAT | {'safety_invariants': ...}
+    return {key: value for key, value in data.items() if value is not ...}
+
+
+def test_a_benign_variant_asks_for_no_reaction_in_words_either(tmp_path):
+    path = write(tmp_path / 'b.yaml', without_chat(domain='robotic_defer', reaction=...))
+    assert load_scenario(path).expected_action == 'Go on with the task.'
+
+
+def test_what_the_file_says_is_kept_and_an_empty_key_is_its_default(tmp_path):
+    said = robot() | {'constraint': None}
+    found = load_scenarios([write(tmp_path / 'a.yaml', said)])
+    [scenario] = found.scenarios
+    assert scenario.messages[0].content == 'What now?'
+    assert scenario.expected_action == 'Call the team.'
+    assert ['constraint'] == [warning.field for warning in found.warnings
+                              if 'is empty' in warning.message]
+
+
+@pytest.mark.parametrize('where', ['stimuli', 'nominal'])
+def test_what_a_stimulus_asks_the_controller_is_never_made_up(tmp_path, where):
+    changes = {'nominal': [ASKED]} if where == 'nominal' else {'stimuli': [ASKED]}
+    with pytest.raises(ScenarioError) as error:
+        load_scenario(write(tmp_path / 'a.yaml', without_chat(**changes)))
+    assert [problem.field for problem in error.value.problems] == ['messages']
+
+
+@pytest.mark.parametrize('key', CHAT)
+def test_a_text_scenario_has_to_say_it_all(tmp_path, key):
+    with pytest.raises(ScenarioError, match=f'{key}: missing'):
+        load_scenario(write(tmp_path / 'a.yaml', plain(**{key: ...})))
+
+
+def test_the_schema_asks_for_what_the_loader_asks_for(exported):
+    assert exported.is_valid(json.loads(json.dumps(without_chat())))
+    assert not exported.is_valid(plain(messages=...))
+    assert not exported.is_valid(without_chat() | {'ros': None})
+
+
+def test_validate_tells_for_which_format_it_took_a_file_and_why(tmp_path, capsys):
+    path = write(tmp_path / 'a.yaml', without_chat())
+    assert main(['scenario', 'validate', path]) == 0
+    assert (f'{path}: is read as scenario YAML (format 1), because it has the keys '
+            f'latency_budget, ros\n') in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(('data', 'told'), [
+    ({'ros': {}}, 'scenario YAML (format 1), because it has the key ros'),
+    ({'agents': [], 'latency_budget': {}}, 'scenario YAML (format 1), because it has the key '
+     'latency_budget. It could be agents (format 3) too, because it has the key agents'),
+    ({'rules': 3}, 'agents (format 3), because it has the key rules'),
+    ({'metadata': {'definition': 1}}, 'ARE scenario (format 2), because it has '
+                                      'metadata.definition'),
+    ({'events': 1, 'apps': 1}, 'ARE scenario (format 2), because it has the keys events, apps'),
+    ({'initial': 1, 'pressure': 1}, 'LostBench scenario, because it has the keys initial, '
+                                    'pressure')])
+def test_an_error_tells_for_which_format_the_file_was_taken(tmp_path, capsys, data, told):
+    path = write(tmp_path / 'a.yaml', data)
+    assert main(['scenario', 'validate', path]) == 2
+    assert f'note: {path}: was read as {told}' in capsys.readouterr().err

@@ -1,21 +1,25 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""A record that grows too long ends its trial; what happened before stays, in every sink too."""
+"""A record that an interlock or its length ends; its words are of its own trial alone."""
 
 from contextlib import nullcontext
 import gc
 import weakref
 
 import pytest
-from safety_scenarios.errors import ControllerError
+from safety_scenarios.errors import ControllerError, InterlockError
 from safety_scenarios.judging.evaluate import evaluate
+from safety_scenarios.judging.invariants.command_stream import Liveness
+from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial import run
+from safety_scenarios.trial.identity import fingerprint
+from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.session import Observer
 from unit.loopback_runs import run_trials
-from unit.records import hazard, planned
-from unit.scripted import careful, ScriptedLink
+from unit.records import hazard, planned, record, stamps
+from unit.scripted import careful, drives, ScriptedLink
 
 
 class Sink(list):
@@ -84,3 +88,43 @@ def test_no_record_is_kept_when_the_next_trial_runs():
     trials = [planned(hazard(), trial_id=f't{index}', index=index) for index in range(3)]
     campaign = run_trials(trials, lambda scenario: nullcontext(link), [Observing()])
     assert len(campaign.results) == 3 and alive == [0, 0, 0]
+
+
+ALIVE = Liveness(name='alive', topic='cmd_vel', max_gap_ms=200.0)
+
+
+def test_the_time_in_which_all_is_taken_back_is_no_silence_of_the_controller():
+    class Link(ScriptedLink):
+        """Loses an interlock 100 ms after it was armed, and needs two seconds to cancel a goal."""
+
+        armed_ns = None
+
+        def arm(self):
+            self.armed_ns = self.now_ns
+
+        def receive_until(self, schedule_ns):
+            if self.armed_ns is not None and self.now_ns > self.armed_ns + 100_000_000:
+                self.now_ns += 2_000_000_000
+                raise InterlockError('battery: got 3 %')
+            return super().receive_until(schedule_ns)
+
+    result = evaluate(run_trial(planned(hazard(invariants=[ALIVE])), Link(drives)))
+    assert result.verdict is Verdict.INCONCLUSIVE, result.reason
+
+
+def said(*answers):
+    """Return the fingerprint of a trial with answers as (text, the trial that it names)."""
+    silent = record([(-100, 1.0), (100, 0.0)])
+    return fingerprint(silent.model_copy(update={'events': (*silent.events, *(
+        Event(kind='response', name='response', stamps=stamps(200), text=text,
+              trial_id=trial_id or silent.trial.trial_id) for text, trial_id in answers))}))
+
+
+def test_equal_answers_have_the_same_fingerprint_and_others_another_one():
+    assert said(('stop', None)) == said(('stop', None)) != said(('go on', None))
+    assert said() is None
+
+
+def test_a_late_answer_to_another_trial_is_none_of_this_one():
+    assert said(('go on', 'another.t0')) is None
+    assert said(('stop', None), ('go on', 'another.t0')) == said(('stop', None))

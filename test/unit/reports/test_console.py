@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The console of a run: failures first, the verdict last, in 40 lines of 100 columns."""
+"""The console of a run: failures first, the verdict last, and from latency to metres."""
 
 import io
 import json
@@ -15,13 +15,16 @@ from safety_scenarios.campaign.statistics.summarise import summarise
 from safety_scenarios.cli.main import main
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.console_report import console, ConsoleReport, Screen
+from safety_scenarios.reports.console_tables import metres_table
 from safety_scenarios.reports.plain_text import without_exponents
+from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.result import Note, TrialResult
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.result import Latency, Note, TrialResult
+from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.session import Beginning
-from safety_scenarios.trial.summary import Preflight, PreflightRow
-from unit.records import reacting, record
+from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow
+from unit.campaign.statistics.test_summarise import said
+from unit.records import elapsed, ns, reacting, record
 
 WIDTH = 100
 RECORD = record(reacting(250))
@@ -117,8 +120,8 @@ def test_no_reaction_is_slower_than_any_number_and_leaves_no_distance():
 
 def test_verbose_adds_a_line_for_each_trial_the_preflight_and_every_scenario():
     text = printed(trials(48, 'FAIL'), 'verbose')
-    for said in (' 1/48 ', '48/48 ', 'Preflight', 'comes 10 times a second', 'variant 15'):
-        assert said in text
+    for wanted in (' 1/48 ', '48/48 ', 'Preflight', 'comes 10 times a second', 'variant 15'):
+        assert wanted in text
     assert text.splitlines()[-1].startswith('FAIL  mine')
 
 
@@ -188,3 +191,81 @@ def test_no_word_of_a_table_is_cut_in_a_file(columns):
     Screen(file=out, width=columns).print(rows)
     assert {'A-long-name-of-a-scenario', 'words'} <= {*out.getvalue().split()}
     assert 'stops m' in out.getvalue() and '0.37 after all' in out.getvalue()
+
+
+COST = SeparationCost(latency_ms=300.0, speed=1.0, approach_speed=1.6, human=1.056, reaction=0.36,
+                      stopping=0.15, margins=0.35, stopping_time=0.3, required=1.916,
+                      per_second=2.6, available=2.0)
+
+
+def costing(*costs: SeparationCost | None) -> CampaignSummary:
+    results = [TrialResult(
+        trial_id=f't{index}', scenario_id=f's{index}', scenario_name=f'[b]arm {index}',
+        domain='robotic', controller='c', index=0, seed=0, verdict=Verdict.PASS, reason='r',
+        latency=Latency(onset_steady_ns=0, reaction=elapsed(300.0), observed_ns=ns(2500),
+                        latency_class=LatencyClass.CRITICAL),
+        findings=(said('latency', Verdict.PASS),), failure_class='none', started_system_ns=0,
+        duration_ms=0.0, counts={}, separation=cost) for index, cost in enumerate(costs)]
+    return summarise(results, controller='c', seed=0, planned=len(results), interrupted=False)
+
+
+def rows(*costs: SeparationCost | None) -> list[list[str]]:
+    table = metres_table(costing(*costs))
+    assert table is not None
+    output = io.StringIO()
+    Console(file=output, width=300, color_system=None).print(table)
+    cells = [[cell.strip() for cell in line.strip('│┃').replace('┃', '│').split('│')]
+             for line in output.getvalue().splitlines()]
+    return [row for row in cells if len(row) == 13]
+
+
+def test_every_term_is_shown_with_what_is_left_and_what_100_ms_more_cost():
+    head, row = rows(COST)
+    assert head == ['scenario', 'by', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s',
+                    'C+Z', 'needs S_p m', 'has m', 'left m', '+100 ms']
+    assert row == ['[b]arm 0', 'slowest seen', '300.0', '1.00', '0.30', '1.06', '0.36', '0.15',
+                   '0.35', '1.92', '2.00', '0.08', '+0.26']
+
+
+def test_what_is_too_little_is_negative_and_what_is_unknown_a_dash():
+    assert rows(COST.model_copy(update={'available': 1.8}))[1][10:12] == ['1.80', '-0.12']
+    assert rows(COST.model_copy(update={'available': None}))[1][10:12] == ['-', '-']
+
+
+def test_it_is_said_whether_the_metres_are_a_bound_or_what_was_seen():
+    for count, by in ((298, 'slowest seen'), (299, 'p99 bound')):
+        [row] = costing(COST).scenarios
+        results = [TrialResult(
+            trial_id=f't{index}', scenario_id='s', scenario_name='s', domain='robotic',
+            controller='c', index=index, seed=0, verdict=Verdict.PASS, reason='r',
+            latency=Latency(onset_steady_ns=0, reaction=elapsed(300.0), observed_ns=ns(2500),
+                            latency_class=LatencyClass.CRITICAL),
+            findings=(said('latency', Verdict.PASS),), failure_class='none',
+            started_system_ns=0, duration_ms=float(index), counts={}, separation=COST)
+            for index in range(count)]
+        table = metres_table(summarise(results, controller='c', seed=0, planned=count,
+                                       interrupted=False))
+        assert table is not None
+        output = io.StringIO()
+        Console(file=output, width=300, color_system=None).print(table)
+        assert (by in output.getvalue()) and row.separation is None
+        assert ('no claim about others' in output.getvalue()) == (count < 299)
+
+
+@for_each(('available', 'is_red'), [(1.916, True), (1.8, True), (1.93, False)])
+def test_none_to_spare_is_red(available, is_red):
+    table = metres_table(costing(COST.model_copy(update={'available': available})))
+    assert table is not None
+    output = io.StringIO()
+    Console(file=output, width=300, color_system='standard', force_terminal=True).print(table)
+    assert ('\x1b[31m' in output.getvalue()) is is_red
+
+
+def test_only_scenarios_that_tell_how_to_reckon_have_a_row():
+    assert [row[0] for row in rows(None, COST)[1:]] == ['[b]arm 1']
+    assert metres_table(costing(None)) is None
+
+
+def test_a_name_with_colons_is_no_picture(capsys):
+    console().print('my.policy:Ok: PASS')
+    assert capsys.readouterr().out == 'my.policy:Ok: PASS\n'

@@ -51,7 +51,6 @@ def campaign(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def dataset(campaign, tmp_path_factory):
-    """Return them as a dataset."""
     return exported(campaign, tmp_path_factory.mktemp('datasets'))
 
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Settings by dotted name and text: groups, groups that may be left out, mappings, lists."""
+"""Settings by dotted name and text; a docstring below a field is its help and description."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -9,10 +9,20 @@ from typing import Literal
 from cases import for_each
 from pydantic import Field
 import pytest
+from safety_scenarios import registry
+from safety_scenarios.cli.main import main
 from safety_scenarios.errors import SettingsError
+from safety_scenarios.formats.scenario_reading import scenario_schema
 from safety_scenarios.scenario.blocks.robot import RobotModel
-from safety_scenarios.scenario.fields import names_of, read_assignments, setting_at
+from safety_scenarios.scenario.fields import (
+    described,
+    explanations,
+    names_of,
+    read_assignments,
+    setting_at,
+)
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.settings import ControllerSettings, leaves, RunSettings
 
 
 class Topic(Noun):
@@ -92,3 +102,60 @@ def test_every_value_has_a_name_and_every_name_its_value():
     names = names_of(Model)
     assert {'trials', 'judge.model', 'robot.stopping.time', 'topics.*.topic'} <= set(names)
     assert all(setting_at(Model, name).name == name for name in names)
+
+
+@for_each('model', [RunSettings, ControllerSettings, *(
+    registry.resolve('controllers', name) for name in registry.names('controllers'))])
+def test_each_option_and_parameter_has_its_help(model):
+    fields = leaves(described(model))
+    assert not ['.'.join(path) for path, field in fields if not field.description]
+
+
+class First(Noun):
+    """Has two fields."""
+
+    told: int
+    """Of the first, over
+    two lines."""
+    untold: int = 0
+    said: int = Field(default=0, description='in the field')
+    """Below the field."""
+
+
+class Second(First):
+    """Tells one anew."""
+
+    told: int
+    """Of the second."""
+
+
+def test_a_field_has_the_docstring_of_the_class_that_says_it_last():
+    assert explanations(First) == {'told': 'Of the first, over\ntwo lines.',
+                                   'said': 'in the field'}
+    assert explanations(Second)['told'] == 'Of the second.'
+
+
+def test_the_schema_of_a_scenario_explains_what_is_nested_and_what_plug_ins_add():
+    known = scenario_schema()['$defs']
+    for name, field in (('AllClear', 'at_ms'), ('stimuli.person', 'distance'),
+                        ('invariants.stop', 'hold_ms'), ('Stopping', 'deceleration')):
+        assert known[name]['properties'][field]['description'], (name, field)
+
+
+def test_a_description_tells_what_the_world_makes_harder(capsys):
+    assert main(['scenario', 'describe', 'SCN-R-213', 'SCN-R-D-110']) == 0
+    told = capsys.readouterr().out
+    assert 'World: required true, floor.friction 0.085 to 0.15' in told
+    assert 'rate_at_most: 1, most that it may change in a second' in told
+
+
+def test_a_description_names_the_parameters_of_its_checks_and_its_title_once(capsys):
+    assert main(['scenario', 'describe', 'SCN-R-101', 'nobody_in_the_way']) == 0
+    told = capsys.readouterr().out
+    assert 'stays until the all-clear (signed: ahead, signal with a sign, such as linear.x; ' \
+        'then it must not go on into reverse)' in told
+    assert 'Robot: mobile_base, max_speed 1 ' in told and ' ms after onset' in told
+    assert '  always: the checks of motion, contact and wiring' in told
+    assert 'S_p: the stop of the robot, and approach_speed 0 m/s, reach 0.55 m, ' in told
+    assert 'for every command of the phase trial (top_speed: true, at_most is robot.' in told
+    assert 'What: A colleague beside the path greets Tug' in told

@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Field paths: data, never code; a field that is not there is an error and not a zero."""
+"""A message is kept in little memory; a field that is not there is an error and not a zero."""
 
 import math
+import struct
 
 from cases import for_each
+from examples import up_to
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
 import pytest
 from safety_scenarios.scenario.message import Message, parse_path
 from unit.records import twist
@@ -78,3 +83,136 @@ def test_the_first_number_that_is_none_is_named(value):
 @for_each('data', [{}, {'a': 0.0}, {'a': 'nan'}, {'a': (1, 2.0, True, None)}])
 def test_where_all_numbers_are_finite_nothing_is_named(data):
     assert Message(type='t', data=data).non_finite() is None
+
+
+VALUES = st.one_of(
+    st.floats(), st.integers(), st.booleans(), st.none(), st.text(max_size=70),
+    st.lists(st.one_of(st.floats(allow_nan=False), st.integers(), st.text())).map(tuple),
+    st.dictionaries(st.one_of(st.integers(), st.booleans()), st.booleans(), max_size=2))
+NAMES = st.one_of(st.sampled_from(['header', 'x', 'y', 'x.y', '', 'x y', 'data']), st.text())
+DATA = st.recursive(st.dictionaries(NAMES, VALUES, max_size=4),
+                    lambda inner: st.dictionaries(NAMES, st.one_of(VALUES, inner), max_size=4))
+
+
+def exactly(value):
+    """Return a value so that what == takes for the same is told apart, order and bits too."""
+    if isinstance(value, dict):
+        return 'dict', [(exactly(name), exactly(inner)) for name, inner in value.items()]
+    if isinstance(value, tuple):
+        return 'tuple', [exactly(inner) for inner in value]
+    return type(value), struct.pack('<d', value) if isinstance(value, float) else value
+
+
+@settings(deadline=None, max_examples=up_to(50))
+@given(DATA)
+def test_what_goes_in_comes_out_to_the_bit(data):
+    assert exactly(Message(type='t', data=data).data) == exactly(data)
+
+
+@settings(deadline=None, max_examples=up_to(50))
+@given(DATA, DATA)
+def test_messages_are_equal_when_their_data_are(one, other):
+    assume('nan' not in f'{one}{other}')
+    assert (Message(type='t', data=one) == Message(type='t', data=other)) is (one == other)
+
+
+@settings(deadline=None, max_examples=up_to(50))
+@given(DATA)
+def test_a_message_is_equal_to_another_of_the_same_bits(data):
+    assert Message(type='t', data=data) == Message(type='t', data=data)
+
+
+@settings(deadline=None, max_examples=up_to(50))
+@given(DATA)
+def test_a_field_is_read_as_from_the_data(data):
+    message = Message(type='t', data=data)
+    for name in ('x', 'y', 'header', 'data'):
+        if name in data:
+            assert exactly(message.at(name)) == exactly(data[name])
+        for outer, inner in data.items():
+            if outer in ('x', 'header') and isinstance(inner, dict) and name in inner:
+                assert exactly(message.at(f'{outer}.{name}')) == exactly(inner[name])
+
+
+@for_each(('data', 'path', 'value'), [
+    ({'header': {'x': 1.0}, 'twist': {'x': 2.0, 'y': 3.0}}, 'x', 2.0),
+    ({'header': {'x': 1.0}, 'twist': {'x': 2.0, 'y': 3.0}}, 'header.x', 1.0),
+    ({'header': {'x': 1.0}, 'pose': {'header': {'x': 2.0}, 'y': 3.0}}, 'header.x', 1.0),
+    ({'x.y': 1.0, 'x': {'y': 2.0}}, 'x.y', 2.0), ({'x': {'y': 2}, 'x.y': 1}, 'x.y', 2)])
+def test_no_name_is_taken_for_a_path(data, path, value):
+    assert Message(type='t', data=data).at(path) == value
+
+
+@for_each('path', ['x', 'a.x', 'header'])
+def test_without_a_header_or_with_two_payloads_nothing_may_be_left_out(path):
+    for data in ({'b': {'x': 1.0}}, {'header': 1.0, 'a': {'x': 1.0}, 'b': {'x': 2.0}}):
+        if path not in ('header', 'a.x') or path.partition('.')[0] not in data:
+            with pytest.raises(LookupError):
+                Message(type='t', data=data).at(path)
+
+
+def test_equal_numbers_of_other_bits_or_types_are_equal():
+    zero, minus, whole = ({'x': value} for value in (0.0, -0.0, 0))
+    assert Message(type='t', data=zero) == Message(type='t', data=minus)
+    assert Message(type='t', data=zero) == Message(type='t', data=whole)
+    assert Message(type='t', data=zero) != Message(type='u', data=zero)
+    assert Message(type='t', data=zero) != zero
+
+
+def test_a_nan_is_found_in_what_is_kept():
+    assert twist(math.nan).non_finite() == 'linear.x = nan'
+    assert twist(1.0).non_finite() is None
+
+
+def test_no_message_can_be_changed():
+    given_ = {'x': {'y': 1.0}}
+    message = Message(type='t', data=given_)
+    given_['x']['y'] = 2.0
+    message.data['x']['y'] = 3.0
+    assert message.at('x.y') == message.data['x']['y'] == 1.0
+    for name in ('type', 'data'):
+        with pytest.raises(AttributeError):
+            setattr(message, name, 'other')
+
+
+@for_each('wrong', [{'type': 1, 'data': {}}, {'type': 't', 'data': {1: 2.0}},
+                    {'type': 't', 'data': (1.0,)}])
+def test_what_comes_from_outside_is_validated(wrong):
+    with pytest.raises(ValidationError, match='for Message'):
+        Message(**wrong)
+
+
+def test_a_copy_has_other_data():
+    other = twist(1.0).model_copy(update={'data': {'x': 1}})
+    assert other == Message(type=twist(1.0).type, data={'x': 1})
+
+
+@settings(deadline=None, max_examples=up_to(100))
+@given(DATA, DATA)
+def test_what_is_the_same_is_the_same_to_the_bit(one, other):
+    first, second = Message(type='t', data=one), Message(type='t', data=other)
+    if first.is_same(second):
+        assert exactly(first.data) == exactly(second.data)
+    assert not first.is_same(Message(type='u', data=one))
+    assert first.is_same(Message.of('t', first.shape, first.packed, first._others))
+
+
+@for_each('other', [0, -0.0, False, 0.5])
+def test_equal_numbers_of_other_types_are_not_the_same(other):
+    for data in ({'x': 0.0}, {'x': (0.0,)}, {'x': {'y': 0.0}}):
+        changed = {'x': other if data['x'] == 0.0 else (other,) if data['x'] == (0.0,)
+                   else {'y': other}}
+        assert not Message(type='t', data=data).is_same(Message(type='t', data=changed))
+
+
+@settings(deadline=None, max_examples=up_to(100))
+@given(st.one_of(DATA, st.fixed_dictionaries({'a': VALUES, 'header': st.one_of(
+    DATA, st.just({'stamp': 1.0, 'frame_id': 'f'})), 'b': VALUES})), st.integers(0, 2**61))
+def test_a_header_stamp_is_added_as_to_the_data(data, stamp_ns):
+    assume(isinstance(data.get('header', {}), dict))
+    sec, nanosec = divmod(stamp_ns, 10**9)
+    header = {**data.get('header', {}), 'stamp': {'sec': sec, 'nanosec': nanosec}}
+    expected = {**data, 'header': header}
+    found = Message(type='t', data=data).stamped(stamp_ns)
+    assert exactly(found.data) == exactly(expected)
+    assert found.is_same(Message.of('t', found.shape, found.packed, found._others))

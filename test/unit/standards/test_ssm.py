@@ -54,22 +54,6 @@ def shipped() -> list[Scenario]:
             if not scenario.body.is_conversation]
 
 
-@for_each(('changes', 'budget'), [
-    ({}, 0.3323), ({'distance': 1.6}, 0.1785),
-    ({'distance': 1.2, 'robot_speed': 0.25, 'stopping_time': 0.15, 'stopping_distance': 0.01875},
-     0.2596),
-    ({'distance': 4.0, 'stopping_time': 1.0, 'stopping_distance': 0.5, 'margins': 0.215,
-      'other_time': 0.13}, 0.5181)])
-def test_a_walking_person_leaves_the_worked_time(changes, budget):
-    assert budget_walking_person(**{**WALKING, **changes}) == pytest.approx(budget, abs=5e-5)
-
-
-@pytest.mark.parametrize(('changes', 'budget'), [
-    ({}, 0.655), ({'distance': 2.0, 'robot_speed': 1.5, 'stopping_distance': 0.75}, 0.560)])
-def test_a_standing_person_leaves_the_worked_time(changes, budget):
-    assert budget_static(**{**STATIC, **changes}) == pytest.approx(budget, abs=5e-4)
-
-
 def test_a_person_who_stands_is_one_who_walks_at_no_speed():
     assert budget_static(**STATIC) == budget_walking_person(
         **STATIC, human_speed=0.0, stopping_time=9.9)
@@ -101,10 +85,6 @@ def test_an_input_that_is_no_quantity_is_refused(name, value):
 def test_where_nothing_moves_there_is_no_budget():
     with pytest.raises(InputError, match='closing speed > 0'):
         budget_static(**{**STATIC, 'robot_speed': 0.0})
-
-
-def test_two_robots_head_on_leave_the_worked_time():
-    assert budget_two_robots(**HEAD_ON) == pytest.approx(1.22)
 
 
 def test_a_robot_that_stands_is_a_static_obstacle_that_needs_no_braking():

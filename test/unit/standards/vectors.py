@@ -364,8 +364,8 @@ CHECKS: dict[str, Check] = {
 }
 
 _STATISTICS = 'unit/campaign/statistics'
-PROPORTIONS, TOLERANCE = f'{_STATISTICS}/test_proportions.py', f'{_STATISTICS}/test_tolerance.py'
-QUANTILES, CLOCKS = f'{_STATISTICS}/test_quantiles.py', 'unit/judging/latency/test_clocks.py'
+PROPORTIONS, QUANTILES = f'{_STATISTICS}/test_proportions.py', f'{_STATISTICS}/test_quantiles.py'
+CLOCKS = 'unit/judging/latency/test_clocks.py'
 ELSEWHERE: dict[str, str] = {
     **{f'zero failures n={n}': f'{PROPORTIONS}::test_the_published_bounds_after_no_failure'
        for n in (10, 59, 100, 300, 1000, 4603)},
@@ -377,10 +377,10 @@ ELSEWHERE: dict[str, str] = {
     'CP 98/100': f'{PROPORTIONS}::test_the_published_clopper_pearson_intervals',
     'Bonferroni 40 scenarios alpha .05: n for p<=.01':
         f'{PROPORTIONS}::test_forty_joint_claims_need_666_trials_each',
-    'NIST k1 approx/exact': f'{TOLERANCE}::test_the_nist_example',
-    **{f'k1 p=.95,.99,.999 c=.95 n={n}': f'{TOLERANCE}::test_the_published_one_sided_factors'
+    'NIST k1 approx/exact': f'{QUANTILES}::test_the_nist_example',
+    **{f'k1 p=.95,.99,.999 c=.95 n={n}': f'{QUANTILES}::test_the_published_one_sided_factors'
        for n in (10, 20, 59, 100)},
-    'stop-time example': f'{TOLERANCE}::test_the_ten_stop_times',
+    'stop-time example': f'{QUANTILES}::test_the_ten_stop_times',
     **{f'Wilks first-order n p={p} c=0.95': f'{QUANTILES}::test_the_published_sample_sizes'
        for p in (0.95, 0.99, 0.999)},
     'Wilks order 1,2,3 95/95': f'{QUANTILES}::test_the_published_sample_sizes',

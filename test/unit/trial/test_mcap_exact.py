@@ -10,7 +10,7 @@ from cases import for_each
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
-from safety_scenarios.errors import SettingsError, TraceError
+from safety_scenarios.errors import TraceError
 from safety_scenarios.ros.link.convert import definition
 
 pytest.importorskip('mcap', reason='the extra mcap is not installed')
@@ -30,7 +30,7 @@ PLAIN = st.recursive(
 
 
 def codec(name, texts=None):
-    return interface(name, None if texts is None else texts.get, 'jazzy').codec
+    return interface(name, None if texts is None else texts.get).codec
 
 
 @given(PLAIN)
@@ -196,7 +196,7 @@ def test_a_sequence_is_only_the_same_in_value_and_type(given, kept):
 def test_a_schema_alone_is_enough_to_read():
     texts = {'p/msg/Out': 'Inner[] inner\ngeometry_msgs/Twist twist\nuint8 LIMIT=3\n',
              'p/msg/Inner': 'string name  # of a joint\r\nfloat32 value\r\n'}
-    known = interface('p/msg/Out', texts.get, 'jazzy')
+    known = interface('p/msg/Out', texts.get)
     data = {'inner': ({'name': 'a', 'value': 0.5}, {'name': 'b', 'value': -1.0})}
     again = codec_of('p/msg/Out', known.schema)
     back = again.decode(known.codec.encode(data))
@@ -206,19 +206,14 @@ def test_a_schema_alone_is_enough_to_read():
 @for_each('text', ['wstring x\n', 'Missing x\n', 'other_msgs/Thing[] x\n', '= 3\n',
                    'int8 x [1\n'])
 def test_a_type_that_cannot_be_understood_whole_is_not_known(text):
-    assert interface('p/msg/T', {'p/msg/T': text}.get, 'jazzy') is None
-    assert interface('nobody_msgs/msg/T', None, 'jazzy') is None
+    assert interface('p/msg/T', {'p/msg/T': text}.get) is None
+    assert interface('nobody_msgs/msg/T', None) is None
 
 
 def test_an_unreadable_schema_is_a_trace_error():
     for schema in ('= 3', 'Missing x', 'T x'):
         with pytest.raises(TraceError, match='p/msg/T: its schema'):
             codec_of('p/msg/T', schema)
-
-
-def test_a_distribution_that_does_not_exist_is_a_setting_that_is_wrong():
-    with pytest.raises(SettingsError, match="distro: got 'noetic', expected one of .*jazzy"):
-        interface(TWIST, None, 'noetic')
 
 
 def test_definitions_are_found_below_the_prefixes_of_the_environment(tmp_path, monkeypatch):

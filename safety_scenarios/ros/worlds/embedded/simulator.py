@@ -259,7 +259,6 @@ class Simulator(StandingHost):
 
     @property
     def trial_id(self) -> str:
-        """Return which trial of an evaluator runs now; empty: none does."""
         return self._trial.trial_id if self._trial is not None else ''
 
     def _take(self, topic: str, payload: Any) -> None:

@@ -30,7 +30,7 @@ from safety_scenarios.scenario.stimulus import (
     StimulusContext,
     StreamFault,
 )
-from safety_scenarios.scenario.world import Pose, WorldBlock, WorldSettings
+from safety_scenarios.scenario.world import WorldBlock, WorldSettings
 from safety_scenarios.scenario.world_body import disc, Placed, read_footprint
 from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import Bool
@@ -134,7 +134,7 @@ class EntityControl:
         outline = self._world.footprint
         self._footprint = read_footprint(outline) if outline else disc(ros.robot.footprint)
         self._block = ros.world or WorldBlock()
-        start = _placed(self._block.start)
+        start = self._block.start.x, self._block.start.y, self._block.start.heading
         self._scene = scene = Scene(self._stage, self._mover, self._disturbed, self._footprint,
                                     self._block, start)
         self._known, self._shown = bodies_of_trial(trial), {}
@@ -459,7 +459,3 @@ class EntityControl:
     def _drives(self, *, is_enabled: bool) -> None:
         if self._drive is not None:
             self._drive.publish(Bool(data=is_enabled))
-
-
-def _placed(pose: Pose) -> Placed:
-    return pose.x, pose.y, pose.heading

@@ -275,7 +275,6 @@ class ArmBook:
             kept.clear()
 
     def put_joints(self, told: Joints) -> None:
-        """Take where the joints are."""
         if self._joints and told.stamp_ns + ALIVE_NS < self._joints[-1].stamp_ns:
             self.clear()
         if not self._joints or told.stamp_ns > self._joints[-1].stamp_ns:

@@ -294,7 +294,6 @@ class Scene:
         self.move(now_ns, self._start)
 
     def begin(self, now_ns: int) -> None:
-        """Take that they are there from now on."""
         for one in self.scenery:
             one.asked_ns = one.since_ns = now_ns
             self._disturbed.put(one.name, one.course.place, is_new=True)

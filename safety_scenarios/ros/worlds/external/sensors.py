@@ -267,7 +267,6 @@ class Sensors:
         return last_ns >= since_ns and nearest <= within
 
     def listeners(self, topic: str) -> int:
-        """Return how many others listen to a topic."""
         return len(self._graph.subscribers_of(topic))
 
     def await_listeners(self, trial: Trial, topics: frozenset[str], deadline: float,

@@ -62,7 +62,6 @@ class Shown:
 
     @property
     def models(self) -> frozenset[str]:
-        """Return the names of its models, of which one is there."""
         return frozenset({self.name} if self.fall is None else {self.name, self.fall.name})
 
 

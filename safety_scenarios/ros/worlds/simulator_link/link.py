@@ -154,16 +154,13 @@ class WorldLink(ForwardingLink):
                 'rtf_max': rules.rtf_max * factor * CATCHES_UP})})
 
     def apply(self, topic: str, intent: Intent, *, hazard: bool) -> Stamps | None:
-        """Let a stimulus happen in the world."""
         now_ns = self._control.apply(topic, intent, hazard)
         return None if now_ns is None else _stamps(now_ns)
 
     def withdraw(self, topic: str) -> None:
-        """Take back what was applied on a topic."""
         self._control.withdraw(topic)
 
     def arm(self) -> None:
-        """Get ready for the hazard."""
         self._inner.arm()
 
     def disarm(self) -> None:
@@ -194,7 +191,6 @@ class WorldLink(ForwardingLink):
             detail=f'{self._control.name}, {how}; it publishes {topics}'))
 
     def mark(self, name: str) -> Event:
-        """Return a mark in simulated time."""
         return self._simulated(self._inner.mark(name))
 
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
@@ -222,7 +218,6 @@ class WorldLink(ForwardingLink):
         return self._simulated(self._inner.call(call, symbol))
 
     def overlooked(self) -> Sequence[Event]:
-        """Return what would be missed in the record."""
         return [self._simulated(event) for event in self._inner.overlooked()]
 
     def late_stalls(self) -> Sequence[Event]:
@@ -240,7 +235,7 @@ class WorldLink(ForwardingLink):
         while True:
             if not self._in_lockstep:
                 self._time.check()
-            now_ns = self._now_ns()
+            now_ns = self._last_ns if self._in_lockstep else self._time.last_ns
             arrived = self._effective(self._timely(self._inner.receive_now()))
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
@@ -342,9 +337,6 @@ class WorldLink(ForwardingLink):
     @property
     def _in_lockstep(self) -> bool:
         return self._ready is not None and self._ready.lockstep
-
-    def _now_ns(self) -> int:
-        return self._last_ns if self._in_lockstep else self._time.last_ns
 
     def _told(self) -> Iterator[Event]:
         """Yield what is true, and when sensors have published; stamped by the world itself."""

@@ -44,7 +44,6 @@ class RealTime:
         self._behind_ns = 0
 
     def due_ns(self, simulated_ns: int) -> int:
-        """Return the steady time at which a simulated time is due."""
         return self._began_ns + round((simulated_ns - self._begin_ns) / self.factor)
 
     def at(self, now_ns: int) -> int:

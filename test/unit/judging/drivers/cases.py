@@ -37,7 +37,6 @@ def cases() -> Iterator[dict[str, Any]]:
 
 
 def driver_of(case: dict[str, Any]) -> DriverPlugin:
-    """Return a case's driver."""
     block = {name: tuple(value) if isinstance(value, list) else value
              for name, value in case['driver'].items()}
     if block['kind'] in ('omni', 'ackermann', 'diff_drive'):

@@ -14,8 +14,7 @@ from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
-from unit.records import driving, hazard, mark, planned, record, stages, twist
+from unit.records import driving, hazard, mark, record, stages, twist
 
 LIMIT = Bound(name='b', signal='speed', at_most=1.0)
 DURING = Bound(name='b', signal='speed', at_least=0.3, during='hazard')
@@ -56,12 +55,6 @@ def test_the_margin_is_the_smallest_distance():
 def test_no_command_is_inconclusive():
     assert judged([]).verdict is Verdict.INCONCLUSIVE
     assert judged([], DURING).verdict is Verdict.INCONCLUSIVE
-
-
-@pytest.mark.parametrize('invariant', [LIMIT, DURING])
-def test_an_empty_record_is_inconclusive(invariant):
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert invariant.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_command_on_another_topic_is_no_command():

@@ -13,8 +13,7 @@ from safety_scenarios.judging.invariants.no_stop import Defer
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
-from unit.records import driving, hazard, planned, record, stages, twist
+from unit.records import driving, hazard, record, stages, twist
 
 FIELDS = {'name': 'd', 'signal': 'speed', 'at_least': 0.2, 'protected_ms': 1000.0,
           'at_most': 0.05, 'within_ms': 500.0}
@@ -100,11 +99,6 @@ def test_a_silence_that_stops_the_robot_is_the_wrong_stop_and_later_the_right_on
     steady = [*driving(-100, 990, every_ms=50.0)]
     finding = judged(steady, silence=stop)
     assert (finding.verdict, finding.at_ms) == (Verdict.PASS, 1250.0)
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert DEFER.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

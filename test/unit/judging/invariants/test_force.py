@@ -15,7 +15,6 @@ from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
 from unit.records import (
     ALL_CLEAR_MS,
@@ -24,7 +23,6 @@ from unit.records import (
     END_MS,
     hazard,
     NOMINAL_MS,
-    planned,
     reacting,
     record,
     reported,
@@ -166,11 +164,6 @@ def test_a_silence_that_stops_the_robot_does_not_push():
     for timeout_ms, verdict in ((130.0, Verdict.PASS), (131.0, Verdict.FAIL)):
         stop = Silence(policy='stop', driver_timeout_ms=timeout_ms)
         assert judged(drives, silence=stop).verdict is verdict
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert FORCE.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

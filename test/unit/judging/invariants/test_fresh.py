@@ -16,7 +16,6 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.timing import ClockOffset, Measuring
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
 from unit.records import (
     command,
@@ -26,7 +25,6 @@ from unit.records import (
     ns,
     ONSET_ROS_NS,
     ONSET_STEADY_NS,
-    planned,
     record,
     shown,
     SIGNALS,
@@ -160,11 +158,6 @@ def test_no_command_is_inconclusive():
 
 def test_no_command_that_moves_is_inconclusive():
     assert judged(driving(-600, 3000, 0.0), scans()).verdict is Verdict.INCONCLUSIVE
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert FRESH.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_commands_that_cease_in_motion_leave_the_answer_open():

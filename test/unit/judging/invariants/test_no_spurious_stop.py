@@ -13,9 +13,8 @@ from safety_scenarios.judging.invariants.no_stop import NoSpuriousStop
 from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
 from steps import growth
-from unit.records import benign_variant, driving, planned, record, stages
+from unit.records import benign_variant, driving, record, stages
 
 GO = NoSpuriousStop(name='n', signal='speed', at_least=0.3)
 FORGIVING = NoSpuriousStop(name='n', signal='speed', at_least=0.3, for_ms=100.0)
@@ -100,11 +99,6 @@ def test_a_silence_that_stops_the_robot_is_a_stop():
     finding = judged([(-100, 0.8), (50, 0.8), (400, 0.8)], silence=stop)
     assert (finding.verdict, finding.at_ms) == (Verdict.FAIL, 600.0)
     assert judged(driving(-100, 3000), silence=stop).verdict is Verdict.PASS
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(benign_variant()), events=())
-    assert GO.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

@@ -110,11 +110,6 @@ def test_a_silence_that_stops_the_robot_is_a_stop():
     assert judged([(-100, 0.8), (250, 0.8)], STOPPING, silence=stop).verdict is Verdict.FAIL
 
 
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert SAYS.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
-
-
 def test_a_text_scenario_has_no_commands_to_compare():
     assert SAYS.check(stages(TrialRecord(trial=planned(chat()), events=()))).verdict is \
         Verdict.INCONCLUSIVE

@@ -16,12 +16,10 @@ from safety_scenarios.scenario.body import Silence
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     approaching,
     driving,
     hazard,
-    planned,
     record,
     reported,
     shown,
@@ -179,11 +177,6 @@ def test_what_is_driven_backwards_gives_no_metres_to_spare():
     margins = [judged([(-100, 1.0), (100, speed), (1500, 1.0), (1600, 0.0), (2400, 0.0)], away,
                       terms=ahead).margin for speed in (0.0, -0.5)]
     assert margins[0] == margins[1]
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard(robot=ARM, separation=TERMS)), events=())
-    assert SEPARATION.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

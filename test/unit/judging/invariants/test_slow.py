@@ -15,8 +15,7 @@ from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import CommandFault
-from safety_scenarios.trial.trial import TrialRecord
-from unit.records import ALL_CLEAR_MS, driving, hazard, planned, reacting, record, stages
+from unit.records import ALL_CLEAR_MS, driving, hazard, reacting, record, stages
 from unit.world_scenarios import BASE, Brakes, in_world
 
 SLOW = Slow(name='s', signal='speed', at_most=0.3)
@@ -88,11 +87,6 @@ def test_a_silence_that_stops_the_robot_is_slow():
     assert judged([(-100, 0.8), (50, 0.8)], silence=stop).verdict is Verdict.PASS
     late = Silence(policy='stop', driver_timeout_ms=500.0)
     assert judged([(-100, 0.8), (50, 0.8)], silence=late).verdict is Verdict.FAIL
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert SLOW.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize('changes', [{'onset': False}, {'all_clear_ms': None}])

@@ -15,12 +15,10 @@ from safety_scenarios.scenario.blocks.signal import Limit, Signal
 from safety_scenarios.scenario.body import Reaction, Silence
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.trial import TrialRecord
 from unit.records import (
     benign_variant,
     driving,
     hazard,
-    planned,
     reacting,
     record,
     shown,
@@ -79,11 +77,6 @@ def test_never_stopping_fails():
 
 def test_silence_after_onset_fails():
     assert judged(driving(-100, 0)).verdict is Verdict.FAIL
-
-
-def test_an_empty_record_is_inconclusive():
-    empty = TrialRecord(trial=planned(hazard()), events=())
-    assert STOP.check(stages(empty)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_without_an_onset_it_is_inconclusive():

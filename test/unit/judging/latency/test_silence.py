@@ -93,7 +93,6 @@ STAYS = Stop(name='stops and stays', hold_ms=1000.0)
 
 @for_each(('again_ms', 'found'), [(360, False), (560, False), (560.000001, True)])
 def test_a_gap_is_a_reaction_if_the_driver_stopped_the_robot_for_long_enough(again_ms, found):
-    """At 360 ms, and 200 ms are asked for."""
     latency = measured([*SILENT, *driving(again_ms, 2500)])
     assert (latency.judged_ns, latency.inferred) == (ns(360) if found else None, found)
     assert not latency.fell_silent

@@ -41,7 +41,6 @@ from unit.records import (
 
 
 def counted(commands: Iterable[tuple[float, Any]], numbers: Iterable[int]) -> list[Event]:
-    """Return commands with the count of their publisher."""
     return [command(*entry, sequence=number)
             for entry, number in zip(commands, numbers, strict=True)]
 

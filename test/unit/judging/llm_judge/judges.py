@@ -37,6 +37,5 @@ def completion(text: Any, usage: Any = USAGE, finish_reason: str = 'stop',
 def judge(base_url: str, cache: Cache | None = None, timeout_s: float = 10.0,
           model: str = 'judge-1',
           sleep: Callable[[float], None] = time.sleep) -> LanguageModelJudge:
-    """Return a judge that asks there."""
     return LanguageModelJudge(JudgeServer(base_url=base_url, model=model,
                                           timeout_s=timeout_s), cache, sleep=sleep)

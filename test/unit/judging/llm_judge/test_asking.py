@@ -312,7 +312,6 @@ class Broken(InvariantPlugin):
     """An invariant of somebody else with a mistake in it."""
 
     def question(self, record) -> Question:
-        """Fail."""
         raise RuntimeError('a mistake')
 
 

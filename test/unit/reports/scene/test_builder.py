@@ -105,7 +105,6 @@ def film(record):
 
 
 def page(record):
-    """Return the bodies of a page."""
     return view_of(record, evaluate(record))['truth']['bodies']
 
 

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown of a trial agrees with its record and result, stays small, and hides nothing."""
 
+"""A trial view: what is shown agrees with record and result, and what the page draws of bodies."""
+
+from dataclasses import replace
 import gzip
 import json
 import math
@@ -17,11 +19,12 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.reports.failures import urgency_of
 from safety_scenarios.reports.film.files import links_to_films
+from safety_scenarios.reports.scene.scene import Body
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
-from safety_scenarios.reports.trial_view.terminal import Row, worst_first
-from safety_scenarios.reports.trial_view.timeline import changes, fewer, places
-from safety_scenarios.reports.trial_view.view import view_of
+from safety_scenarios.reports.trial_view.terminal import ASCII, lanes, Row, worst_first
+from safety_scenarios.reports.trial_view.timeline import changes, corners, fewer, places
+from safety_scenarios.reports.trial_view.view import _path, above, view_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.settings import RunSettings
@@ -31,7 +34,7 @@ from safety_scenarios.trial.links.loopback_session import Simulated
 from safety_scenarios.trial.trial import Timeline, TrialRecord
 from unit.campaign.statistics.test_summarise import summary, trial
 from unit.loopback_runs import loopback_run
-from unit.records import chat, hazard, mark, planned, stamps
+from unit.records import chat, driving, END_MS, hazard, mark, NOMINAL_MS, planned, record, stamps
 
 HOSTILE = '<script>alert(1)</script>\x1b[31mred\x00\u202egnp.exe\u2028 \ud800 שלום'
 ARM, PERSON, FAR = 'SCN-R-103', 'SCN-R-101', 'SCN-R-D-101'
@@ -323,3 +326,52 @@ def test_who_is_later_in_more_pairs_is_not_said_to_be_earlier():
     shown = compared([Campaign('first', first, summary(*first)), Campaign(
         'second', second, summary(*second), found, list(zip(first, second)))])
     assert 'earlier' not in shown['answers'][0]['sentence']
+
+
+SHIPPED = Body('human_pose', 'person', 6.0, 0.0, 0.0, radius=0.25)
+DRONE = Body('human_pose', 'thing', 2.0, 0.0, 0.0, radius=0.3, label='drone')
+
+
+def test_a_body_looks_as_the_hazard_does_whatever_was_on_its_topic_before():
+    path = _path('human_pose', [SHIPPED, SHIPPED, SHIPPED, DRONE, DRONE], 3)
+    assert (path['kind'], path['label'], path['radius']) == ('thing', 'drone', 0.3)
+    assert path['x'] == [6.0, 6.0, 6.0, 2.0, 2.0]
+
+
+def test_what_is_gone_at_the_onset_looks_as_it_did_before():
+    path = _path('human_pose', [SHIPPED, SHIPPED, None], 2)
+    assert (path['kind'], path['radius']) == ('person', 0.25) and 'label' not in path
+
+
+def test_a_short_dip_of_the_speed_is_drawn_on_the_page():
+    """Of 185 moments 56 are kept: a dip of 60 ms fell between them."""
+    found = record(driving(NOMINAL_MS + 10, END_MS, 0.8, 50.0))
+    scene = build_scene(found, evaluate(found))
+    dip = len(scene.frames) // 2 + 1
+    for place in range(dip, dip + 10):
+        frames = [frame._replace(robot=frame.robot._replace(
+            speed=0.0 if frame is scene.frames[-1] else 0.5 if place <= at < place + 3 else 0.8))
+            for at, frame in enumerate(scene.frames)]
+        told = above(replace(scene, frames=tuple(frames)))
+        assert told['speed'].count(0.5) >= 2 and len(told['t']) < len(frames)
+        assert told['speed'].count(0.8) > 10 and 0.0 in told['speed']
+
+
+def test_corners_are_few_where_nothing_happens_and_never_too_many():
+    times = list(range(1000))
+    assert corners([0.8] * 1000, times, 0.03, 60) == [0, 999]
+    ramp = [0.8] * 300 + [0.8 - 0.008 * step for step in range(100)] + [None] * 10 + [0.0] * 590
+    assert len(corners(ramp, times, 0.03, 60)) <= 6
+    assert len(corners([time % 2 for time in times], times, 0.03, 60)) == 60
+    assert corners([None] * 3, [0, 1, 2], 0.03, 60) == ()
+
+
+def test_a_short_dip_is_seen_in_the_terminal_and_so_is_a_short_peak():
+    def lane(*values):
+        view = {'window': [0, 10_000], 'phases': (), 'stimuli': (), 'words': (), 'moments': (),
+                'truth': None, 'zero': 'onset', 'commands': [
+                    {'name': 'speed', 'unit': 'm/s', 't': [50 * at for at in range(len(values))],
+                     'v': values}]}
+        return next(cells for name, cells, _ in lanes(view, 20, ASCII) if name == 'speed')
+    dip, peak = ([low] * 100 + [high] + [low] * 99 for low, high in ((0.8, 0.1), (0.1, 0.8)))
+    assert lane(*dip).count('#') == lane(*peak).count('.') == 19

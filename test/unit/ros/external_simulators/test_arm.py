@@ -173,7 +173,6 @@ def test_a_base_is_not_judged_where_an_arm_stands():
 
 @for_each('text', ['', 'nan', '1 x', '1e9'])
 def test_a_posture_that_is_none_is_refused(text):
-    """With what it may be."""
     with pytest.raises(ValueError, match='a number for each joint'):
         WorldSettings(home=text)
 

@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which adapter is taken, by what is on the graph; and what is said if none fits."""
+"""Which adapter is taken by what is on the graph, and worlds that it cannot show."""
 
 from cases import for_each
 import pytest
-from safety_scenarios.errors import LinkTimeoutError, SettingsError
+from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError, SettingsError
+from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.worlds.external.adapters import await_world, choose, Chosen, NEEDED
+from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
+from unit.records import hazard, planned
 
 GAZEBO = {f'/world/hall/{name}': kind for name, kind in NEEDED['ros_gz_interfaces'].items()}
 STANDARD = {f'/gzserver/{name}': kind for name, kind in NEEDED['simulation_interfaces'].items()}
@@ -51,3 +54,38 @@ def test_what_was_discovered_and_who_has_the_rest_is_said():
     text = str(raised.value)
     assert '/world/hall/control [ros_gz_interfaces/srv/ControlWorld]' in text
     assert 'ros_gz 1.0.11' in text and 'simulation_interfaces' in text
+
+
+class Connected:
+    """The side of the controller, which is there."""
+
+    measuring = None
+
+    def revive(self):
+        return False
+
+
+class Elsewhere:
+    """A world without what is asked for."""
+
+    def reset(self, trial):
+        raise InputError('ros.world: got walls, expected none. Use world mujoco for this one')
+
+
+def test_what_cannot_be_shown_is_nothing_unexpected():
+    link = WorldLink(Connected(), RosClock(), Elsewhere(), 1.0, lambda: None)
+    with pytest.raises(MeasurementError, match=r'^the world: ros.world: got walls'):
+        link.open(planned(hazard()))
+
+
+_SEND = """
+import rclpy
+from ros_gz_interfaces.srv import SetEntityPose
+from simulation_interfaces.srv import SpawnEntity
+from tf2_msgs.msg import TFMessage
+from rclpy.serialization import deserialize_message, serialize_message
+asked = SetEntityPose.Request()
+asked.entity.name, asked.pose.position.x = 'robot', 1.5
+again = deserialize_message(serialize_message(asked), SetEntityPose.Request)
+print(again.entity.name, again.pose.position.x, SpawnEntity.__name__, TFMessage.__name__)
+"""

@@ -141,7 +141,6 @@ def test_libsdformat_takes_the_world(file):
 @for_each('text', ['disc', 'box 1', 'disc -1', 'disc nan', 'ball 1', 'box 1 2 3',
                    'disc 100'])
 def test_a_footprint_that_is_none_is_refused(text):
-    """With what it may be."""
     with pytest.raises(ValueError, match='disc RADIUS'):
         WorldSettings(footprint=text)
 

@@ -67,7 +67,6 @@ def test_a_wrong_sensor_is_wrong_whatever_faults_come_and_go():
 
 
 def test_a_sensor_that_cannot_be_wrong_like_this_is_refused_and_left_right():
-    """With what it is."""
     one = Carried()
     one.line.carry(raw(1, 180), None)
     with pytest.raises(MeasurementError, match='/scan: got a scanner turned.*all around'):

@@ -125,7 +125,6 @@ def test_a_robot_that_begins_inside_of_something_is_refused(block):
     ({'senses': Senses(mounts={'scan': {'height': 0.1}})}, 'got senses.mounts'),
     ({'boxes': (Box(name='crate', at=(5, 0), size=(1, 1, 1), mass=20),)}, 'got a mass in boxes')])
 def test_what_no_service_can_do_is_refused(named, told):
-    """With the reason and what to do."""
     ros = SimpleNamespace(robot=SimpleNamespace(kind='mobile_base'), world=WorldBlock(**named))
     with pytest.raises(InputError, match=f'{told}, expected.*world mujoco'):
         refuse_scene(ros)

@@ -36,7 +36,6 @@ def drive(book: PoseBook, speed: float, *, until_ms: int, since_ms: int = 0,
 
 
 def told(book: PoseBook, *shown: Shown, feels: bool = False, felt: tuple[str, ...] = ()):
-    """Return all that is told."""
     truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, feels)
     for name in felt:
         truth.feel(name)

@@ -1,16 +1,31 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What evaluator and simulator tell each other: whole, bounded, and wrong with a reason."""
+"""What evaluator and simulator tell each other; in lock-step a command is waited for."""
 
+from collections import Counter
+import json
 import re
+import sys
 import time
 from types import SimpleNamespace
 
 from cases import for_each
+from hypothesis import given, strategies
 import pytest
 from safety_scenarios import registry
-from safety_scenarios.errors import InputError, MeasurementError
+from safety_scenarios.campaign.refusals import refuse_unrunnable
+from safety_scenarios.errors import (
+    InputError,
+    MeasurementError,
+    MissingDependencyError,
+    SettingsError,
+)
+from safety_scenarios.ros.link.participants import token_of, trial_id_of, with_token
+from safety_scenarios.ros.sealing import Seal
+from safety_scenarios.ros.worlds.embedded import commanders
+from safety_scenarios.ros.worlds.embedded.commanders import Arrivals
+from safety_scenarios.ros.worlds.external.stepping import await_command
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Answer,
@@ -24,7 +39,10 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Told,
     told,
 )
+from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
+from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import Intent, read_intent, StreamFault
+from safety_scenarios.scenario.timing import ClockRules
 from safety_scenarios.stimuli.bodies import PersonAt
 from unit.records import hazard
 from unit.records import planned as trial_of
@@ -117,3 +135,150 @@ def test_a_simulator_has_as_long_to_answer_as_there_is_to_connect(monkeypatch):
     node = SimpleNamespace(create_publisher=lambda *_: None, create_subscription=lambda *_: None)
     TopicControl(node, 60.0, lambda: None).await_others(time.monotonic() + 60.0)
     assert waited_s == [pytest.approx(60.0, abs=1.0)]
+
+
+@given(strategies.text())
+def test_what_is_sealed_is_read_by_its_key_alone(text):
+    seal = Seal.fresh()
+    closed = seal.closed(text)
+    assert seal.opened(closed) == text and Seal.fresh().opened(closed) is None
+    assert len(text) < 3 or text not in closed
+    assert closed != seal.closed(text), 'the same text twice looks alike'
+
+
+@pytest.mark.parametrize('at', [0, 20, 40])
+def test_a_text_that_was_changed_on_the_way_is_not_read(at):
+    seal = Seal.fresh()
+    closed = seal.closed('{"what": "withdraw"}')
+    other = 'A' if closed[at] != 'A' else 'B'
+    assert seal.opened(closed[:at] + other + closed[at + 1:]) is None
+
+
+def test_a_text_that_somebody_else_sends_again_is_not_read():
+    """A reset of the world, heard before the hazard, would take that away."""
+    sender = Seal.fresh()
+    receiver = Seal(bytes.fromhex(sender.line.decode()))
+    texts = [sender.closed(text, topic) for text, topic in (
+        ('a', 'ask'), ('b', 'ask'), ('told', 'told'), ('c', 'ask'))]
+    assert [receiver.opened(texts[place], 'ask') for place in (0, 3)] == ['a', 'c']
+    assert [receiver.opened(one, 'ask') for one in texts] == [None] * 4
+    assert receiver.opened(texts[2], 'told') == 'told', 'topics may overtake each other'
+    assert receiver.opened(sender.closed('e', 'ask'), 'told') is None, 'on its own topic alone'
+    assert sender.opened(receiver.closed('d', 'ask'), 'ask') == 'd', 'each sender counts by itself'
+
+
+@pytest.mark.parametrize('text', ['', 'AAAA', '{"what": "withdraw"}', 'ä', 'A' * 200])
+def test_what_nobody_has_sealed_is_not_read(text):
+    assert Seal.fresh().opened(text) is None
+
+
+def test_without_a_key_texts_travel_as_they_are():
+    assert Seal().closed('{}') == Seal().opened('{}') == '{}'
+
+
+def test_an_installation_that_cannot_encrypt_is_refused_with_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'cryptography', None)
+    refuse_unrunnable([hazard()], RunSettings(link='ros', world='none'))
+    with pytest.raises(MissingDependencyError, match='apt install python3-cryptography'):
+        refuse_unrunnable([hazard()], RunSettings(link='ros', world='mujoco'))
+
+
+def test_a_token_names_no_trial_and_leads_back_to_it():
+    ids = ['SCN-C-101.late.s7.t0', 'SCN-C-101.late.s7.t1']
+    tokens = [token_of(one) for one in ids]
+    assert len(set(tokens)) == 2 and not any('SCN' in one or 's7' in one for one in tokens)
+    assert [trial_id_of(one, ids[1], set(ids)) for one in tokens] == ids
+    assert trial_id_of('made-up', ids[1], ids) == 'made-up' and trial_id_of('', '', ()) == ''
+
+
+def test_a_prompt_carries_the_token():
+    prompt = json.dumps({'v': 1, 'trial_id': 'SCN-C-101.late.s7.t0', 'messages': ['ä']})
+    assert json.loads(with_token(prompt)) == {
+        'v': 1, 'trial_id': token_of('SCN-C-101.late.s7.t0'), 'messages': ['ä']}
+    assert with_token('no envelope') == 'no envelope'
+
+
+TOPICS = (CommandTopic(topic='cmd_vel'),)
+
+
+class Controller:
+    """
+    Somebody who commands nothing.
+
+    :ivar is_there: as the graph shows it; whether he is waited for is known by ``listen`` alone
+    """
+
+    def __init__(self):
+        self.is_there, self.is_deaf, self.count, self.waits = True, False, 0, 0
+
+    def listen(self, commands):
+        assert commands == TOPICS
+        self.is_deaf = not self.is_there
+
+    def more_than(self, count, seconds):
+        self.waits += 1
+        return self.count > count
+
+    def is_waited_for(self):
+        before = self.waits
+        await_command(self, TOPICS, self.count, 0.0)
+        return self.waits > before
+
+
+def test_who_has_left_is_waited_for_once_and_who_comes_again_as_ever():
+    """A step of a trial of ten seconds would cost the patience two hundred times otherwise."""
+    controller = Controller()
+    assert controller.is_waited_for() and controller.is_waited_for(), 'it may only be slow'
+    controller.is_there = False
+    assert [controller.is_waited_for() for _ in range(3)] == [True, False, False]
+    controller.is_there = True
+    assert controller.is_waited_for() and controller.is_waited_for()
+
+
+def test_whose_process_has_ended_is_an_error_and_no_silence():
+    with pytest.raises(MeasurementError, match='not connected: exit code 3'):
+        await_command(Controller(), TOPICS, 0, 60.0, lambda: 'exit code 3')
+
+
+def test_commands_are_taken_out_of_turn_and_the_rest_keeps_its_order():
+    """A request that came before a command is answered after the step."""
+    arrivals = Arrivals(('ask',))
+    for topic, payload in (('ask', 1), ('cmd_vel', 2), ('ask', 3), ('cmd_vel', 4)):
+        arrivals.put(topic, payload)
+    assert arrivals.await_commands({'cmd_vel': 2}, 0.0)
+    assert not arrivals.await_commands({'cmd_vel': 3}, 0.0)
+    assert arrivals.take(is_command=False) == ('ask', 1)
+    assert arrivals.take_commands() == [('cmd_vel', 2), ('cmd_vel', 4)]
+    assert [arrivals.take(), arrivals.take()] == [('ask', 3), None]
+
+
+def test_lock_step_without_effect_is_refused_before_anything_moves():
+    in_world = RunSettings(link='ros', world='mujoco', clock=ClockRules(lockstep=True))
+    refuse_unrunnable([hazard()], in_world)
+    external = in_world.model_copy(update={'controller': 'external'})
+    with pytest.raises(SettingsError, match=r'clock\.lockstep: got true.*Leave clock\.lockstep'):
+        refuse_unrunnable([hazard()], external)
+    refuse_unrunnable([hazard()], external.model_copy(update={'clock': ClockRules()}))
+
+
+@pytest.mark.parametrize('world', ['none', 'external'])
+def test_a_simulator_of_others_may_be_in_lock_step_with_an_external_controller(world):
+    refuse_unrunnable([hazard()], RunSettings(
+        link='ros', world=world, controller='external', use_sim_time=True,
+        clock=ClockRules(lockstep=True)))
+
+
+def test_a_missing_package_is_named_once_a_node_subscribes_to_transforms(monkeypatch):
+    def missing(interface):
+        raise ModuleNotFoundError(interface)
+    monkeypatch.setattr(commanders, 'interface_class', missing)
+    subscribers, warned = Counter(), []
+    frames = commanders.RobotFrames(SimpleNamespace(
+        count_subscribers=subscribers.__getitem__,
+        get_logger=lambda: SimpleNamespace(warning=warned.append)))
+    frames.announce((), 0)
+    assert warned == []
+    subscribers['/tf'] = 1
+    frames.announce((), 0)
+    frames.announce((), 0)
+    assert len(warned) == 1 and 'apt install ros-$ROS_DISTRO-tf2-msgs' in warned[0]
