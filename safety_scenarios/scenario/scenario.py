@@ -196,12 +196,11 @@ class Selection(Noun):
     """Values of one kind are alternatives; of several kinds a scenario must have one each."""
 
     tag: tuple[str, ...] = ()
-    """Only scenarios with this tag; repeat it for alternatives."""
+    """Only scenarios with one of these tags."""
     domain: tuple[str, ...] = ()
-    """Only scenarios of this domain, such as clinical_defer; repeat it for alternatives."""
+    """Only scenarios of one of these domains, such as clinical_defer."""
     severity: tuple[str, ...] = ()
-    """Only scenarios of this severity: 0.9, '>=0.9', '<0.5' or 0.3..0.6; repeat it for
-    alternatives."""
+    """Only scenarios of one of these severities: 0.9, '>=0.9', '<0.5' or 0.3..0.6."""
     skip: tuple[str, ...] = ()
     """All but the scenarios with these ids."""
 

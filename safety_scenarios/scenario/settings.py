@@ -222,8 +222,7 @@ class RunSettings(Profile):
     hil.enabled. A controller could listen, and learn what is coming."""
     record: tuple[str, ...] = ()
     """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; rrd: for the
-    Rerun viewer, needs the extra rerun; or the name of another package's trace writer. May be
-    repeated."""
+    Rerun viewer, needs the extra rerun; or the name of another package's trace writer."""
     record_images: bool = False
     """Record images and point clouds too."""
     server: ModelServer = ModelServer()

@@ -14,9 +14,13 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
+from lifecycle_msgs.msg import State
 import pytest
-from ros.campaigns import environment, QUICK
+from rclpy.node import Node
+from ros.campaigns import environment, QUICK, until
+from ros.test_ros_tools import change, state
 from safety_scenarios.formats.loading import share_folder
+from safety_scenarios.ros.spinning import ros_context, spinning
 
 pytestmark = [pytest.mark.dds, pytest.mark.slow]
 pytest.importorskip('launch_ros', reason='launch_ros is not on PyPI')
@@ -112,6 +116,35 @@ def test_the_monitor_ends_launch_with_an_error_for_what_is_wrong(ros, tmp_path, 
                          f'output:={tmp_path / "run"}')
     assert ended == 1 and not (tmp_path / 'run').exists()
     assert re.search(words, said), said
+
+
+@pytest.mark.parametrize('space', ['', 'r1'])
+def test_a_guarded_evaluator_is_led_up_and_ends_launch_when_it_is_shut_down(
+        prefix, tmp_path, domain, space):
+    profile, name = tmp_path / 'robot.yaml', f'/{space}/lifecycle_evaluator_node'.replace('//', '/')
+    profile.write_text('robot: {kind: mobile_base}\n'
+                       'topics: {cmd_vel: {topic: cmd_vel}, human_pose: {topic: human_pose, '
+                       'type: geometry_msgs/msg/PoseStamped}}\n'
+                       'hil: {publishes: [/human_pose], confirm: service}\n', encoding='utf-8')
+    log = tmp_path / 'printed'
+    paths = [str(prefix), *filter(None, [os.environ.get('AMENT_PREFIX_PATH')])]
+    with ros_context([], domain) as context, log.open('w') as printed:
+        looker = Node('looker', context=context)
+        with spinning(looker), subprocess.Popen(
+                [sys.executable, '-c', _LAUNCH, EVAL.with_name('hil.launch.py'), *BRIEF,
+                 f'profile:={profile}', f'domain_id:={domain}', f'namespace:={space}',
+                 f'output:={tmp_path / "run"}', 'start:=activate'],
+                stdout=printed, stderr=subprocess.STDOUT, cwd=tmp_path,
+                env={**environment(domain), 'AMENT_PREFIX_PATH': os.pathsep.join(paths),
+                     'ROS_LOG_DIR': str(tmp_path / 'log')}) as running:
+            until(lambda: running.poll() is not None
+                  or state(looker, name) == State.PRIMARY_STATE_ACTIVE, 60)
+            assert running.poll() is None, log.read_text()
+            assert change(looker, name, 'deactivate')
+            assert state(looker, name) == State.PRIMARY_STATE_INACTIVE
+            assert change(looker, name, 'shutdown')
+            assert running.wait(60) == 1
+    assert 'evaluator_node ended with exit code 3' in log.read_text()
 
 
 @pytest.mark.parametrize('form', ['xml', 'yaml'])

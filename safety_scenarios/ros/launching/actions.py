@@ -210,8 +210,10 @@ _NAME = 'lifecycle_evaluator_node'
 def guarded_evaluator(context: LaunchContext) -> Sequence[LaunchDescriptionEntity]:
     """Return the actions that start the node, lead it up, and end launch with it."""
     values = context.launch_configurations
-    node = LifecycleNode(executable='evaluator_node',
-                         **{**_as_given(HIL, context, autostart=False), 'name': _NAME})
+    given = _as_given(HIL, context, autostart=False)
+    # a LifecycleNode without a namespace subscribes to a topic that has no valid name
+    node = LifecycleNode(executable='evaluator_node', **{
+        **given, 'name': _NAME, 'namespace': given['namespace'] or ''})
 
     def change(transition: int) -> EmitEvent:
         return EmitEvent(event=ChangeState(lifecycle_node_matcher=matches_action(node),

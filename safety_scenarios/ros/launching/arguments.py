@@ -218,6 +218,8 @@ def _argument(name: str, known: FieldInfo, fixed: str | None) -> dict[str, Any]:
     text = fixed or (' '.join(default) if isinstance(default, tuple) else
                      str(default).lower() if isinstance(default, bool) else str(default))
     description = ' '.join((known.description or '').split())
+    if get_origin(known.annotation) is tuple:
+        description += f' Several: {name}:=a,b.'
     argument = {'name': name, 'default_value': '', 'description':
                 f'{description} Default: as in the profile, else {text or "empty"}.'
                 if fixed is None else f'{description} Default: {text}.'}
