@@ -206,7 +206,11 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
         kind, address = Path(model).suffix.removeprefix('.'), model
     if not registry.is_known('policies', kind):
         hint = f'. Of PyTorch? Then name it torchscript:{model} or, saved by torch.save, ' \
-               f'torch:{model}' if kind in _OF_TORCH else ''
+               f'torch:{model}' if kind in _OF_TORCH else \
+            '. A chat model needs no contract: name it after run --controller' \
+            if model.startswith('openai:') else \
+            '. Of a server? Then its protocol comes first: openpi:ws://HOST:PORT' \
+            if '://' in model else ''
         raise InputError(f'got {model}, expected the file of a model, such as policy.onnx, or its '
                          f'kind and where it is: {", ".join(registry.names("policies"))}{hint}')
     robot = RobotFacts()

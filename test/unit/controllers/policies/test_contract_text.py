@@ -172,6 +172,10 @@ def test_what_is_no_model_is_refused(capsys):
     assert 'expected the file of a model' in told and 'PyTorch' not in told
     assert main(['new', 'policy', 'policy.pt']) == 2
     assert 'name it torchscript:policy.pt' in capsys.readouterr().err
+    for name, hint in (('ws://127.0.0.1:8000', 'its protocol comes first: openpi:ws://'),
+                       ('openai:http://127.0.0.1:8080/v1#m', 'A chat model needs no contract')):
+        assert main(['new', 'policy', name]) == 2
+        assert hint in capsys.readouterr().err
     assert main(['new', 'policy', 'onnx:nowhere.onnx']) == 2
     assert 'there is none in' in capsys.readouterr().err
 
