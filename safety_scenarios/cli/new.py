@@ -241,8 +241,9 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     if 'human_pose' not in made.text:
         scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
-    link += f' --profile {profile_name}' if profile_name else ''
-    contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
+    link += f' --profile {quote(profile_name)}' if profile_name else ''
+    contract = '' if opened.is_file and not output else \
+        f' --set {quote(f"controller.contract={file}")}'
     if opened.is_pickled:
         echo(f'{kind}:{address} was not opened, because it needs pickles to be read. Allow '
              f'that only if you trust it.')
