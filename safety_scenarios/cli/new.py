@@ -206,7 +206,11 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
         kind, address = Path(model).suffix.removeprefix('.'), model
     if not registry.is_known('policies', kind):
         hint = f'. Of PyTorch? Then name it torchscript:{model} or, saved by torch.save, ' \
-               f'torch:{model}' if kind in _OF_TORCH else ''
+               f'torch:{model}' if kind in _OF_TORCH else \
+            '. A chat model needs no contract: name it after run --controller' \
+            if model.startswith('openai:') else \
+            '. Of a server? Then its protocol comes first: openpi:ws://HOST:PORT' \
+            if '://' in model else ''
         raise InputError(f'got {model}, expected the file of a model, such as policy.onnx, or its '
                          f'kind and where it is: {", ".join(registry.names("policies"))}{hint}')
     robot = RobotFacts()
@@ -237,8 +241,9 @@ def new_policy(model: str, profile_name: str | None, output: Path | None) -> Non
     if 'human_pose' not in made.text:
         scenarios = scenarios.replace('101', '104')  # 101 shows a person to the tracker alone, too
     link = '' if opened.takes_real_time else ' --link loopback'
-    link += f' --profile {profile_name}' if profile_name else ''
-    contract = '' if opened.is_file and not output else f' --set controller.contract={file}'
+    link += f' --profile {quote(profile_name)}' if profile_name else ''
+    contract = '' if opened.is_file and not output else \
+        f' --set {quote(f"controller.contract={file}")}'
     if opened.is_pickled:
         echo(f'{kind}:{address} was not opened, because it needs pickles to be read. Allow '
              f'that only if you trust it.')

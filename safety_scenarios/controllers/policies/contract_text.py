@@ -319,16 +319,18 @@ def _states(inputs: Mapping[str, Tensor],
     """Yield each input that is recurrent state, with the output that it comes from."""
     for name, tensor in inputs.items():
         for output, given in outputs.items():
-            if _bare(name) == _bare(output) and given.shape == tensor.shape \
+            if '' != _bare(name) == _bare(output) and given.shape == tensor.shape \
                     and not _words(name) & {*_ACTION}:
                 yield name, output
                 break
 
 
 def _bare(name: str) -> str:
-    """Return a name without what tells an input from the output of the same state."""
-    return '_'.join(word for word in re.split(r'[^a-z0-9]+', name.lower())
-                    if word not in ('in', 'out', 'next', 'new', 'prev', 'last', 'input', 'output'))
+    """Return a name without what tells an input from the output of the same state, as h0, hn."""
+    parted = re.sub(r'\b([hc])(0|n)\b', r'\1_\2', name.lower())
+    return '_'.join(word for word in re.split(r'[^a-z0-9]+', parted)
+                    if word not in ('in', 'out', 'next', 'new', 'prev', 'last', 'input', 'output',
+                                    '0', 'n'))
 
 
 def _key(name: str) -> str:

@@ -68,6 +68,18 @@ def test_texts_and_recurrent_state_have_places_of_their_own():
     assert list(found['outputs']) == ['action']
 
 
+@for_each(('inputs', 'outputs', 'states'), [
+    (('h0', 'c0'), ('hn', 'cn'), {'h0': 'hn', 'c0': 'cn'}),  # as the documentation of PyTorch
+    (('h_0',), ('h_n',), {'h_0': 'h_n'}),
+    (('input',), ('output',), {}),
+])
+def test_recurrent_state_is_known_by_name_and_shape(inputs, outputs, states):
+    size = Tensor((1, 1, 8), 'float32')
+    found = read({'scan': Tensor((1, 8), 'float32'), **dict.fromkeys(inputs, size)},
+                 {**ACTION, **dict.fromkeys(outputs, size)})
+    assert {name: one['output'] for name, one in found.get('states', {}).items()} == states
+
+
 @for_each('name', ['on', 'off', 'yes', 'No', 'null', 'true', 'nan', '~', '1.0', '1e5', 'y', 'a b',
                    'a\nrobot: arm', 'a: b', '{a}', '"a"\\', 'x # y', '\x7f',
                    'größe', '🤖', 'w' * 300])
@@ -172,6 +184,10 @@ def test_what_is_no_model_is_refused(capsys):
     assert 'expected the file of a model' in told and 'PyTorch' not in told
     assert main(['new', 'policy', 'policy.pt']) == 2
     assert 'name it torchscript:policy.pt' in capsys.readouterr().err
+    for name, hint in (('ws://127.0.0.1:8000', 'its protocol comes first: openpi:ws://'),
+                       ('openai:http://127.0.0.1:8080/v1#m', 'A chat model needs no contract')):
+        assert main(['new', 'policy', name]) == 2
+        assert hint in capsys.readouterr().err
     assert main(['new', 'policy', 'onnx:nowhere.onnx']) == 2
     assert 'there is none in' in capsys.readouterr().err
 
