@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""ament_python package; the version stands in package.xml and nowhere else."""
+"""ament_python package; version and maintainer are in package.xml and nowhere else."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -15,7 +15,8 @@ NAME = 'safety_scenarios'
 HERE = Path(__file__).parent
 SOURCE = Path(__file__).resolve().parent
 """Where colcon links to from its build folder."""
-VERSION = ElementTree.parse(HERE / 'package.xml').findtext('version')
+PACKAGE = ElementTree.parse(HERE / 'package.xml')
+MAINTAINER = PACKAGE.find('maintainer')
 NODES = ('controller_node', 'evaluator_node', 'joint_drive_node', 'monitor_node', 'policy_node',
          'relay_node', 'simulator_node')
 """What ``ros2 run`` starts; each is a module of the same name."""
@@ -126,7 +127,7 @@ setup(
     distclass=Package,
     cmdclass={'install_data': InstallData, 'develop': Develop},
     name=NAME,
-    version=VERSION,
+    version=PACKAGE.findtext('version'),
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={NAME: ['py.typed', 'reports/page/*.j2', 'reports/page/*.css',
                          'reports/page/*.js']},
@@ -148,8 +149,8 @@ setup(
                     'table': TABLE, 'train': TRAIN,
                     'are': ['meta-agents-research-environments==1.2.0'], 'test': TEST},
     zip_safe=True,
-    maintainer='The safety_scenarios authors',
-    maintainer_email='maintainers@safety-scenarios.invalid',
+    maintainer=MAINTAINER.text,
+    maintainer_email=MAINTAINER.get('email'),
     description='Safety scenarios for model-driven robot controllers: reaction time and '
                 'invariants, measured over ROS 2.',
     long_description=(SOURCE / 'README.md').read_text(encoding='utf-8'),
