@@ -204,7 +204,7 @@ TURTLE = (TopicFacts('/tb4/cmd_vel', TWIST, subscribers=1, reliability='reliable
           TopicFacts('/tb4/odom', ODOM, 1, 0, 'reliable', 'volatile', 20.0),
           TopicFacts('/tb4/battery_state', 'sensor_msgs/msg/BatteryState', 1))
 SHOWN_ARM = (TopicFacts('/arm_controller/joint_trajectory', TRAJECTORY, subscribers=1),
-       TopicFacts('/joint_states', STATES, 1, joints=('elbow', 'shoulder')))
+             TopicFacts('/joint_states', STATES, 1, joints=('elbow', 'shoulder')))
 MOUNTED = (StaticFrame('laser', 'base_link', (0.1, 0.0, 0.2), (0.0, 0.0, 0.0)),)
 ALL_TOLD = ProfileAnswers('mine', '', 0.5, 0.9, None, 0.2)
 ARM_URDF = """<robot name="two">

@@ -75,6 +75,7 @@ def test_a_command_takes_effect_when_its_decision_would_have_ended(thought_ms, e
 
 def test_the_commands_of_a_chunk_follow_each_other_at_the_period_however_late_the_first_is():
     class Chunks(Controller):
+
         def late(self):
             is_first = self.given[-1].count % 3 == 1
             self.done |= {'thought_ns': is_first * 130 * MS, 'begins_chunk': is_first}
