@@ -209,7 +209,7 @@ def pareto(cards: Mapping[str, Card]) -> str:
 def _escaped(text: str) -> str:
     """Return a text as XML can hold it: it has no form of a control character."""
     return html.escape(''.join(one if one.isprintable() else '\N{REPLACEMENT CHARACTER}'
-                          for one in text))
+                               for one in text))
 
 
 def _legend(cards: Mapping[str, Card]) -> Iterator[str]:

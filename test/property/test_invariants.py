@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
+from cases import for_each
 from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -201,7 +202,7 @@ def test_a_trial_that_breaks_off_never_passes(invariant, kind):
     assert invariant.check(stages(broken)).verdict is not Verdict.PASS
 
 
-@each
+@for_each('invariant', INVARIANTS, ids=lambda found: found.name)
 def test_an_empty_record_is_inconclusive(invariant):
     empty = trial(()).model_copy(update={'events': ()})
     assert invariant.check(stages(empty)).verdict is Verdict.INCONCLUSIVE

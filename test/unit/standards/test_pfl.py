@@ -84,19 +84,6 @@ def test_a_multiple_of_one_is_none_at_all():
     assert replace(CHEST, multiplier=1.0).force_limit(Contact.TRANSIENT) == CHEST.force
 
 
-def test_half_of_what_moves_and_all_that_is_carried_count():
-    assert effective_mass(20.0, 5.0) == 15.0
-    assert time_to_force(100.0, 1e4, 0.5) == pytest.approx(0.02)
-
-
-def test_two_equal_masses_move_like_half_of_one():
-    assert reduced_mass(4.0, 4.0) == 2.0
-
-
-def test_a_much_heavier_robot_is_a_wall():
-    assert reduced_mass(4.0, 1e9) == pytest.approx(4.0)
-
-
 @for_each('call', [
     lambda: replace(CHEST, force=0.0), lambda: replace(CHEST, pressure=math.nan),
     lambda: replace(CHEST, stiffness=-1.0), lambda: replace(CHEST, mass=math.inf),

@@ -35,11 +35,6 @@ def test_a_reaction_is_the_sum_of_its_parts():
     assert reaction_time(**PARTS, stopping=0.5) == pytest.approx(0.8)
 
 
-def test_a_chain_waits_a_period_at_each_stage():
-    assert worst_case_reaction([(0.1, 0.02)]) == pytest.approx(0.12)
-    assert worst_case_reaction([(0.1, 0.02)] * 3) == pytest.approx(0.36)
-
-
 @pytest.mark.parametrize(('interval', 'expected'), [(0.75, True), (0.750001, False)])
 def test_diagnostics_are_in_time_up_to_the_limit(interval, expected):
     assert diagnostics_in_time(interval=interval, fault_reaction=0.25,
@@ -111,12 +106,6 @@ def test_the_length_is_the_sum_of_its_terms():
     assert found.length == pytest.approx(1.056 + 0.065 + 0.35 + 0.15 + 0.09 + 0.5)
 
 
-def test_a_person_who_approaches_walks_during_the_response():
-    assert protective_field(**FIELD).person == 0.0
-    assert protective_field(**{**FIELD, 'person_model': 'approaching'}).person == \
-        pytest.approx(0.208)
-
-
 def test_a_vehicle_that_stands_needs_its_margins():
     found = protective_field(**{**FIELD, 'speed': 0.0, 'braking': braking_distance(0.0, 1.0)})
     assert found.stopping_distance == 0.0
@@ -168,11 +157,6 @@ def test_a_speed_cap_is_reached_sooner_by_who_accelerates_harder():
 
 def test_a_front_that_stops_later_needs_no_distance():
     assert same_direction(REAR, front_speed=20.0, front_braking=2.0) == 0.0
-
-
-def test_a_front_that_brakes_harder_needs_more_distance():
-    assert same_direction(REAR, front_speed=2.0, front_braking=4.0) > \
-        same_direction(REAR, front_speed=2.0, front_braking=2.0)
 
 
 def test_two_that_drive_toward_each_other_both_need_theirs():
