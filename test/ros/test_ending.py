@@ -14,6 +14,7 @@ import time
 
 import pytest
 from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured, until
+from safety_scenarios.ros import controller_process
 from safety_scenarios.ros.controller_process import last_words
 from safety_scenarios.ros.domain import abandoned, remove_segments
 
@@ -26,9 +27,22 @@ TRIALS = 4
     (['Traceback (most recent call last):', '  File "a.py", line 1, in b', '    c()',
       'x.ValidationError: 1 error for Command', 'velocity', '  Input is wrong',
       '    see https://'],
-     'x.ValidationError: 1 error for Command velocity Input is wrong see https://'),
+     'x.ValidationError: 1 error for Command velocity Input is wrong see https:// (a.py:1)'),
     (['Traceback (most recent call last):', '    a', 'KeyError: 1', '', 'During handling:',
       'Traceback (most recent call last):', '    b', 'ValueError: 2'], 'ValueError: 2'),
+    (['Traceback (most recent call last):',
+      f'  File "{controller_process.__file__}", line 7, in f',
+      '  File "/ws/src/own.py", line 89, in decide', '    sqrt(-1)',
+      '  File "/usr/lib/python3/dist-packages/numpy/core.py", line 3, in sqrt',
+      'ValueError: math domain error'], 'ValueError: math domain error (own.py:89)'),
+    (['Traceback (most recent call last):', '  File "/ws/own.py", line 89, in decide',
+      'ControllerError: it failed (own.py:89)'], 'ControllerError: it failed (own.py:89)'),
+    (['Fatal Python error: Segmentation fault', '', 'Thread 0x1 (most recent call first):',
+      '  File "/ws/beside.py", line 2 in wait', '', 'Current thread 0x2 (most recent call first):',
+      '  File "/usr/lib/python3.12/ctypes/__init__.py", line 5 in string_at',
+      '  File "/ws/own.py", line 98 in decide', '  File "/ws/main.py", line 3 in main', '',
+      'Extension modules: yaml._yaml (total: 1)'],
+     'Fatal Python error: Segmentation fault (own.py:98)'),
     (['Traceback (most recent call last):'], 'Traceback (most recent call last):')])
 def test_the_last_words_of_a_controller_are_its_whole_exception(log, words):
     assert last_words(log) == words
