@@ -42,7 +42,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # First the rule, whose verdict counts, then a learned policy on the same trials, and both side by side.
 PACE = $(if $(filter 0,$(FACTOR)),--set clock.lockstep=true) --set real_time_factor=$(FACTOR)
 NOW := $(shell date -u +%Y%m%d-%H%M%S)
-SEED := $(shell date +%s)
+# Not the time, which a controller could guess.
+SEED := $(shell $(PYTHON) -c 'import secrets; print(secrets.randbelow(2**31))')
 RUN = $(BIN)/safety-scenarios run robotic --link $(LINK) --world mujoco $(PACE) --words patterns --set connect_timeout_s=60 --seed $(SEED)
 eval: $(STAMP)
 	$(RUN) --output runs/$(NOW)/rule_based

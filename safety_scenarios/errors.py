@@ -328,12 +328,13 @@ def _described(error: BaseException) -> str:
 
 def place_of(error: BaseException) -> str:
     """Return in which line of a plug-in an error was raised: `` (my_robot.py:14)``, or nothing."""
-    return place_in(line_of(error))
+    return _place(line_of(error))
 
 
-def place_in(line: tuple[str, int] | None) -> str:
-    """Return a line of a plug-in as a message ends with it: `` (my_robot.py:14)``, or nothing."""
-    return f' ({basename(line[0])}:{line[1]})' if line else ''
+def place_in(traceback: Iterable[str]) -> str:
+    """Return the same of a traceback that was printed, by its lines."""
+    return _place(_own_line([(found[1], int(found[2]))
+                             for found in map(_FRAME.match, traceback) if found]))
 
 
 def line_of(error: BaseException) -> tuple[str, int] | None:
@@ -343,18 +344,22 @@ def line_of(error: BaseException) -> tuple[str, int] | None:
     Lines of this package and of libraries are passed over. Of a plug-in that is installed like a
     library it is the first line.
     """
-    return line_among((frame.f_code.co_filename, line)
-                      for frame, line in walk_tb(error.__traceback__))
+    return _own_line([(frame.f_code.co_filename, line)
+                      for frame, line in walk_tb(error.__traceback__)])
 
 
-def line_among(lines: Iterable[tuple[str, int]]) -> tuple[str, int] | None:
-    """Return that of a traceback's files and lines, the innermost last."""
+def _own_line(lines: Iterable[tuple[str, int]]) -> tuple[str, int] | None:
     lines = [one for one in lines if not one[0].startswith((_HERE, '<')) and (
         not one[0].startswith(_STANDARD) or '-packages/' in one[0])]
     own = [one for one in lines if '/lib/python' not in one[0]]
     return next(iter(own[-1:] or lines[:1]), None)
 
 
+def _place(line: tuple[str, int] | None) -> str:
+    return f' ({basename(line[0])}:{line[1]})' if line else ''
+
+
+_FRAME = re.compile(r' *File "(.+)", line (\d+)')
 _HERE, _STANDARD = (join(dirname(path), '') for path in (__file__, os.__file__))
 
 

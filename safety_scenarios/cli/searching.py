@@ -112,13 +112,17 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
 
 
 def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Path]:
-    """Return settings with a seed, and the folder; a search that goes on has the same of both."""
+    """
+    Return settings with a seed, and the folder; a search that goes on has the same of both.
+
+    The folder is the output of the settings too: that is what controllers do not see.
+    """
     if resume is None:
         folder = Path(settings.output or new_in_runs())
         if folder.exists() and any(folder.iterdir()):
             raise SettingsError(f'output: got {folder}, which is not empty. Name a new folder, '
                                 f'or --resume it')
-        settings = settings.seeded()
+        settings = settings.seeded().model_copy(update={'output': str(folder)})
         _write(_made(folder) / 'search_settings.json', settings.model_dump_json(indent=2) + '\n')
         return settings, folder
     if settings.output:
@@ -136,7 +140,7 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
                   if getattr(same, name) != getattr(before, name)]
         raise SettingsError(f'resume: got other settings than the search in {resume} has: '
                             f'{", ".join(differ)}. Repeat its command')
-    return before, resume
+    return before.model_copy(update={'output': str(resume)}), resume
 
 
 def _made(folder: Path) -> Path:

@@ -80,7 +80,7 @@ class JunitReport(Observer):
     def campaign_began(self, beginning: Beginning) -> None:
         """Say that it runs."""
         self._properties |= {'controller': beginning.controller.label,
-                             'where': beginning.where, 'seed': str(beginning.seed)}
+                             'where': beginning.where}
         self.stopped(RUNNING)
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
@@ -125,7 +125,7 @@ def _suite(source: JunitSource, left: int) -> ElementTree.Element:
         for name, value in known.items():
             ElementTree.SubElement(properties, 'property', name=_line(name), value=_line(value))
     for result in counted:
-        left -= _trial(suite, result, left, counts=source.counts)
+        left -= _trial(suite, source, result, left)
     _whole(suite, source, all(result.verdict is Verdict.PASS for result in counted))
     counts = {'tests': str(len(suite.findall('testcase'))),
               'failures': str(len(suite.findall('testcase/failure'))),
@@ -152,15 +152,16 @@ def _of_summary(summary: CampaignSummary | None) -> Mapping[str, str]:
     return found
 
 
-def _trial(suite: ElementTree.Element, result: TrialResult, left: int, *, counts: bool) -> int:
+def _trial(suite: ElementTree.Element, source: JunitSource, result: TrialResult,
+           left: int) -> int:
     """Add a trial's case, and return how many characters of ``left`` it took."""
     case = _case(suite, result.scenario_id, f'{result.scenario_name} trial {result.index + 1}',
                  result.duration_ms / 1e3)
     if result.verdict is Verdict.PASS:
         return 0
     tag = 'failure' if result.verdict is Verdict.FAIL else 'error'
-    text = _told(result, min(left, LONGEST_TEXT))
-    if not counts:
+    text = _told(result, min(left, LONGEST_TEXT), is_running=source.stopped == RUNNING)
+    if not source.counts:
         ElementTree.SubElement(case, 'system-out').text = _clean(
             f'{result.verdict.value}: {result.reason}. This arm does not count\n') + text
         return len(text)
@@ -171,9 +172,14 @@ def _trial(suite: ElementTree.Element, result: TrialResult, left: int, *, counts
     return len(text)
 
 
-def _told(result: TrialResult, most: int) -> str:
-    """Return everything that kept a trial from PASS."""
-    lines = [f'trial {result.trial_id}, seed {result.seed}, controller {result.controller}']
+def _told(result: TrialResult, most: int, *, is_running: bool) -> str:
+    """
+    Return everything that kept a trial from PASS.
+
+    :param is_running: leave out the seed, by which the controller could know what is to come
+    """
+    lines = [] if is_running else [f'trial {result.trial_id}, seed {result.seed}']
+    lines += [f'controller {result.controller}']
     wrong = [finding for finding in result.findings if finding.verdict not in (None, Verdict.PASS)]
     lines += [_finding(finding)[:LONGEST_TEXT] for finding in wrong[:MOST_FINDINGS]]
     if len(wrong) > MOST_FINDINGS:

@@ -121,13 +121,16 @@ class ConsoleReport(Observer):
             self._remarks('[cyan]note[/]', map(str, notes))
 
     def campaign_began(self, beginning: Beginning) -> None:
-        """Show the harness' own error, and against what it is run."""
+        """
+        Show the harness' own error, and against what it is run.
+
+        The seed comes last: a controller can read what a running campaign prints into a file.
+        """
         self._beginning = beginning
         if not self._is_open:
             return
         self._screen.print(f'Against [bold]{escape(beginning.controller.label)}[/] in '
-                           f'{beginning.where}; trials: {beginning.planned}; '
-                           f'seed: {beginning.seed}')
+                           f'{beginning.where}; trials: {beginning.planned}')
         found = beginning.calibration
         if found is not None and self._detail == 'verbose':
             self._screen.print(console_tables.calibration_table(found))

@@ -5,11 +5,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import dropwhile, takewhile
 import json
 import logging
 import os
 from pathlib import Path
-import re
 from shutil import copyfileobj
 import signal
 import subprocess
@@ -19,7 +19,7 @@ import time
 from typing import IO
 
 from pydantic import Field
-from safety_scenarios.errors import ControllerError, line_among, place_in
+from safety_scenarios.errors import ControllerError, place_in
 from safety_scenarios.ros.parameters import to_arguments
 from safety_scenarios.ros.sealing import Seal
 from safety_scenarios.scenario.noun import Noun
@@ -65,7 +65,7 @@ _ENDED = 'ZX'
 _STOP_S = 5.0
 """Then it is killed."""
 _TRACEBACK = 'Traceback (most recent call last):'
-_FRAME = re.compile(r'  File "(.+)", line (\d+)')
+_CRASH, _CRASHED = 'Fatal Python error: ', 'Current thread '
 _LAST_BYTES = 1_000_000
 _LONGEST_WORDS = 400
 """Characters; frameworks for learning write whole pages."""
@@ -236,17 +236,22 @@ def last_words(lines: Sequence[str]) -> str:
     """
     Return the whole of the last exception that a log ends with, else its last line.
 
-    After the exception comes the line of the plug-in that raised it.
+    With it goes the line of the controller that raised it, unless its text names one. So it is
+    with a crash of the interpreter, which Python prints the other way round.
     """
-    began = max((number for number, line in enumerate(lines) if line.startswith(_TRACEBACK)),
-                default=None)
+    began = max((number for number, line in enumerate(lines)
+                 if line.startswith((_TRACEBACK, _CRASH))), default=None)
     if began is None:
         return lines[-1]
     told = next((number for number, line in enumerate(lines[began + 1:], began + 1)
                  if line and not line[0].isspace()), len(lines) - 1)
-    place = place_in(line_among((found[1], int(found[2])) for line in lines[began:told]
-                                if (found := _FRAME.match(line))))
-    return f'{" ".join(" ".join(lines[told:]).split()):.{_LONGEST_WORDS}}{place}'
+    text, trace = lines[told:], lines[began:told]
+    if lines[began].startswith(_CRASH):
+        text = [lines[began]]
+        trace = [*takewhile(str.strip, dropwhile(lambda line: not line.startswith(_CRASHED),
+                                                 lines[began:]))][::-1]
+    said, place = ' '.join(' '.join(text).split()), place_in(trace)
+    return f'{said:.{_LONGEST_WORDS}}' + ('' if place in said else place)
 
 
 def alarm_of(children: Iterable[ChildProcess]) -> str | None:

@@ -218,8 +218,8 @@ class RunSettings(Profile):
     INCONCLUSIVE."""
     live_topics: Literal['auto', 'on', 'off'] = 'auto'
     """Over link ros: publish diagnostics, verdicts, events and markers while the campaign runs
-    (doc/reference/data.md); auto: for an external controller or in a named domain, and unless
-    hil.enabled. A controller could listen, and learn what is coming."""
+    (doc/reference/data.md); auto: for an external controller, or for one of this package in a
+    named domain, and unless hil.enabled. A controller could listen, and learn what is coming."""
     record: tuple[str, ...] = ()
     """Also record each trial. mcap: for Foxglove and rosbag2, needs the extra mcap; rrd: for the
     Rerun viewer, needs the extra rerun; or the name of another package's trace writer."""

@@ -13,7 +13,17 @@ import sys
 import time
 
 import pytest
-from ros.campaigns import brief, COMMAND, environment, trials_in, unmeasured, until
+from ros.campaigns import (
+    brief,
+    campaign,
+    COMMAND,
+    environment,
+    QUICK,
+    trials_in,
+    unmeasured,
+    until,
+)
+from safety_scenarios.ros import controller_process
 from safety_scenarios.ros.controller_process import last_words
 from safety_scenarios.ros.domain import abandoned, remove_segments
 
@@ -33,9 +43,52 @@ TRIALS = 4
      'FileNotFoundError: w.pt (my_robot.py:7)'),
     (['Traceback (most recent call last):', '    a', 'KeyError: 1', '', 'During handling:',
       'Traceback (most recent call last):', '    b', 'ValueError: 2'], 'ValueError: 2'),
+    (['Traceback (most recent call last):',
+      f'  File "{controller_process.__file__}", line 7, in f',
+      '  File "/ws/src/own.py", line 89, in decide', '    sqrt(-1)',
+      '  File "/usr/lib/python3/dist-packages/numpy/core.py", line 3, in sqrt',
+      'ValueError: math domain error'], 'ValueError: math domain error (own.py:89)'),
+    (['Traceback (most recent call last):', '  File "/ws/own.py", line 89, in decide',
+      'ControllerError: it failed (own.py:89)'], 'ControllerError: it failed (own.py:89)'),
+    (['Fatal Python error: Segmentation fault', '', 'Thread 0x1 (most recent call first):',
+      '  File "/ws/beside.py", line 2 in wait', '', 'Current thread 0x2 (most recent call first):',
+      '  File "/usr/lib/python3.12/ctypes/__init__.py", line 5 in string_at',
+      '  File "/ws/own.py", line 98 in decide', '  File "/ws/main.py", line 3 in main', '',
+      'Extension modules: yaml._yaml (total: 1)'],
+     'Fatal Python error: Segmentation fault (own.py:98)'),
     (['Traceback (most recent call last):'], 'Traceback (most recent call last):')])
 def test_the_last_words_of_a_controller_are_its_whole_exception(log, words):
     assert last_words(log) == words
+
+
+CRASHES = """
+import threading
+from safety_scenarios.controllers.rule_based import RuleBased
+
+
+class Crashes(RuleBased):
+    def decide(self, observation):
+        if 'asked' not in self.__dict__:
+            self.__dict__['asked'] = 0
+            threading.Thread(target=threading.Event().wait).start()
+        self.__dict__['asked'] += 1
+        if self.asked > 15:
+            raise ValueError('sqrt of -1')
+        return super().decide(observation)
+"""
+
+
+def test_a_controller_that_crashes_beside_a_thread_of_its_own_is_named_with_its_line(tmp_path,
+                                                                                     monkeypatch):
+    """Its process never ended, as the thread does not: no trial said that it had crashed."""
+    (tmp_path / 'own_crash.py').write_text(CRASHES)
+    monkeypatch.setenv('PYTHONPATH', f'{tmp_path}:{os.environ.get("PYTHONPATH", "")}')
+    run = campaign(tmp_path / 'run', QUICK, '--controller', 'own_crash:Crashes', '--trials', '2',
+                   again=False)
+    found = [one['reason'] for trial in run.trials for one in trial['findings']
+             if one['check'] == 'the controller kept working']
+    assert found, run.output
+    assert all('ValueError: sqrt of -1 (own_crash.py:13)' in reason for reason in found), found
 
 
 @pytest.mark.parametrize('held', ['sem.{}_mutex', '{}', '{}_el', '{}_sl'])

@@ -103,6 +103,8 @@ def test_beside_a_real_robot_they_are_off_unless_asked_for_and_called_as_documen
     assert plan_link(RunSettings(domain_id=7)).ros.has_live_topics
     assert plan_link(RunSettings(controller='external')).ros.has_live_topics
     assert not plan_link(RunSettings()).ros.has_live_topics, 'a controller of ours could listen'
+    own = RunSettings(domain_id=7, controller='ros.known_delay:KnownDelay')
+    assert not plan_link(own).ros.has_live_topics, 'a helper process of it could listen'
     assert not plan_link(real).ros.has_live_topics
     asked = real.model_copy(update={'live_topics': 'on'})
     assert plan_link(asked).ros.has_live_topics

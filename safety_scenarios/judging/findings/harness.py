@@ -189,8 +189,12 @@ def without_clock(broken: list[Finding], findings: list[Finding],
                      for finding in findings]
 
 
-def besides(broken: list[Finding], findings: list[Finding]) -> str:
-    """Return what else went wrong where the clock was broken: it may be why; empty: nothing."""
+def besides(verdict: Verdict, broken: list[Finding], findings: list[Finding]) -> str:
+    """
+    Return what else went wrong where the clock was broken; or what a FAIL is said instead of.
+
+    An ERROR may be why, such as a controller that crashed at the hazard. Empty: nothing.
+    """
     errors = [finding for finding in findings if finding.verdict is Verdict.ERROR]
     return ''.join(f'. Besides, {error.check}: {error.reason}' for error in errors[:1]) \
-        if broken else ''
+        if broken or verdict is Verdict.FAIL else ''

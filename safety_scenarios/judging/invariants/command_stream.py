@@ -38,8 +38,9 @@ class Liveness(InvariantPlugin):
     Gaps run from the first command, and from when the controller was asked to move, to the end of
     the observation, the last command's own silence included. They go by when commands were sent
     where the middleware's stamps of that can be trusted, and else by when they were received. A
-    JointTrajectory that the driver accepts is no silence until its last point is due. After one
-    that stopped the arm during the hazard, a controller may be silent until it moves the arm
+    gap in which commands were lost on the way, as their publisher counts them, is INCONCLUSIVE.
+    A JointTrajectory that the driver accepts is no silence until its last point is due. After
+    one that stopped the arm during the hazard, a controller may be silent until it moves the arm
     again. Arms are commanded at up to 1 kHz: their rate is judged from 1100 Hz on. The margin is
     that of the gap (s), or of the rate (Hz).
     """
@@ -64,14 +65,18 @@ class Liveness(InvariantPlugin):
         if not commands:
             return self.finding(Verdict.INCONCLUSIVE, f'no command on {self.topic}')
         times = [command.t_ns for command in commands]
-        gap_ns, since_ns = _longest_gap(trial, commands, self.max_gap_ms * 1e6)
+        gap_ns, since_ns, lost = _longest_gap(trial, commands, self.max_gap_ms * 1e6)
         margin = (self.max_gap_ms * 1e6 - gap_ns) / 1e9
         at_ms = trial.timeline.since_onset_ms(since_ns)
         if margin < 0:
-            return self.finding(
-                Verdict.FAIL, f'{self.topic} was silent for '
-                f'{apart(gap_ns / 1e6, self.max_gap_ms, ".0f")} ms, at most '
-                f'{self.max_gap_ms:g} ms allowed', margin, 's', at_ms)
+            silent = f'{self.topic} was silent for ' \
+                     f'{apart(gap_ns / 1e6, self.max_gap_ms, ".0f")} ms, at most ' \
+                     f'{self.max_gap_ms:g} ms allowed'
+            if lost:
+                return self.finding(
+                    Verdict.INCONCLUSIVE, f'{silent}, but {counted(lost, "command")} that the '
+                    f'controller sent meanwhile did not arrive', at_ms=at_ms)
+            return self.finding(Verdict.FAIL, silent, margin, 's', at_ms)
         seconds = (trial.record.end_ns - times[0]) / 1e9
         if seconds <= 0 and any(True for _ in trial.record.of_kind('fault')):
             return self.finding(Verdict.INCONCLUSIVE, 'the trial broke off before any time had '
@@ -99,6 +104,14 @@ class _Sent:
     ends_ns: int = 0
     """When the last point of that trajectory is due."""
     trajectory: Event | None = None
+    sequence: int | None = None
+    """By the count of its publisher."""
+
+    def lost(self, following: '_Sent') -> int:
+        """Return how many commands are missing between this one and the next that arrived."""
+        if self.sequence is None or following.sequence is None:
+            return 0
+        return max(0, following.sequence - self.sequence - 1)
 
 
 def _sent(trial: JudgedTrial, topic: str) -> list[_Sent]:
@@ -113,7 +126,7 @@ def _sent(trial: JudgedTrial, topic: str) -> list[_Sent]:
         t_ns = trial.latency.clocks.sent_ns(event)
         if event.message is not None and next(accepted, False):
             last = _Sent(t_ns, t_ns + _lasts_ns(event), event)
-        found.append(replace(last, t_ns=t_ns))
+        found.append(replace(last, t_ns=t_ns, sequence=event.sequence))
     return sorted(found, key=attrgetter('t_ns'))
 
 
@@ -127,9 +140,12 @@ def _lasts_ns(command: Event) -> int:
     return max(0, int(due['sec']) * 1_000_000_000 + int(due['nanosec']) + ahead_ns)
 
 
-def _longest_gap(trial: JudgedTrial, commands: Sequence[_Sent], most_ns: float) -> tuple[int, int]:
+def _longest_gap(trial: JudgedTrial, commands: Sequence[_Sent],
+                 most_ns: float) -> tuple[int, int, int]:
     """
-    Return the longest silence and when it began (ns).
+    Return the longest silence, when it began (ns), and how many commands were lost in it.
+
+    One that is too long although none was lost comes before any other.
 
     :param most_ns: a longer one counts only if the command before it did not stop the arm
     """
@@ -137,12 +153,14 @@ def _longest_gap(trial: JudgedTrial, commands: Sequence[_Sent], most_ns: float) 
     began_ns = max(commands[0].t_ns, min(asked_ns, end_ns))
     before = next((one for one in reversed(commands) if one.t_ns <= began_ns), commands[0])
     known = [replace(before, t_ns=began_ns), *(one for one in commands if one.t_ns > began_ns)]
-    longest = 0, began_ns
+    longest, is_certain = (0, began_ns, 0), False
     for one, following in pairwise([*known, _Sent(end_ns)]):
         gap_ns = following.t_ns - max(one.t_ns, one.ends_ns)
-        if gap_ns > longest[0] and not (
+        lost = one.lost(following)
+        is_worse = (gap_ns > most_ns and not lost, gap_ns) > (is_certain, longest[0])
+        if is_worse and not (
                 gap_ns > most_ns and following.trajectory and _stopped_arm(trial, one)):
-            longest = gap_ns, one.t_ns
+            longest, is_certain = (gap_ns, one.t_ns, lost), gap_ns > most_ns and not lost
     return longest
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+import os
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.refusals import refuse_rules
 from safety_scenarios.controllers.adapters import has_threads, make_controller, parameter_model
 from safety_scenarios.controllers.host import ControllerHost
-from safety_scenarios.errors import ControllerError, described, place_of
+from safety_scenarios.errors import ControllerError, described, place_of, SafetyScenariosError
 from safety_scenarios.ros.calibration import Responder
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, header_stamp_ns, interface_class, to_ros
@@ -111,6 +112,8 @@ _LOOK_S = 0.001
 """How soon it is noticed that /clock has gone on."""
 _TURN_S = 0.1
 """How soon it is noticed in lock-step that the process shall end."""
+_ENDS_S = 0.5
+"""How long a process whose plug-in has crashed may take to end by itself."""
 _MANY = 1000
 _TOLD = 1000
 """Characters of what a plug-in raised that the evaluator is told."""
@@ -395,9 +398,22 @@ def _control(arguments: Sequence[str], context: Context, ended: threading.Event)
             if node.settings.drives:
                 tick_until(ended, node)
             ended.wait()
+        except SafetyScenariosError:
+            raise
+        except Exception:  # the plug-in has crashed: it is reported while the trial runs
+            traceback.print_exc()
+            _end_soon()
+            return 1
         finally:
             node.close()
     return 0 if spin.error is None else 1
+
+
+def _end_soon() -> None:
+    """End the process after some time, whatever still runs or hangs in it."""
+    timer = threading.Timer(_ENDS_S, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 def tick_until(ended: threading.Event, node: ControllerNode) -> None:

@@ -479,7 +479,7 @@ def _run_again(path: Path, failure: Failure, settings: RunSettings, controller: 
         'scenarios': (str(path),), 'trials': AGAIN, 'warmup': 0, 'output': str(folder),
         'seed': (settings.seed + 1) % SEEDS, 'outputs': ()})
     try:
-        run(own, [kept], controller=controller)
+        run(own, [kept], controller=controller, within=Path(settings.output or path.parent))
     except SafetyScenariosError as error:
         return Saved(failure, path, problem=str(error))
     decided = [one for one in kept.results if one.verdict in (Verdict.PASS, Verdict.FAIL)]

@@ -124,7 +124,8 @@ def plan_link(settings: RunSettings, controller: ControllerPlan | None = None) -
             calibration=settings.calibration, realtime=settings.realtime,
             has_live_topics=settings.live_topics == 'on' or (
                 settings.live_topics == 'auto' and not hil.enabled
-                and (controller.is_external or settings.domain_id >= 0)),
+                and (controller.is_external or (
+                    settings.domain_id >= 0 and not controller.is_isolated))),
             publishes_frames=settings.static_transforms == 'auto' and (
                 controller.is_external or world == 'none') and (
                 not hil.enabled or '/tf_static' in hil.publishes),

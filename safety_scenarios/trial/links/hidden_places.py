@@ -73,13 +73,16 @@ def hide(folder: str) -> str:
 
 def _hide(folder: str) -> str:
     is_inside = bool(folder) and f'{os.getcwd()}/'.startswith(f'{folder.rstrip("/")}/')
-    places = [f'/proc/{pid}' for pid in _ancestors()]
+    places = [f'/proc/{task}' for pid in _ancestors() for task in _tasks(pid)]
     if folder and not is_inside and os.path.isdir(folder):
         _let_go_of(folder)
         places.append(folder)
     _separate()
     for place in places:
-        _call('mount', b'tmpfs', os.fsencode(place), b'tmpfs', _EMPTY, b'size=4k,mode=555')
+        try:
+            _call('mount', b'tmpfs', os.fsencode(place), b'tmpfs', _EMPTY, b'size=4k,mode=555')
+        except FileNotFoundError:  # a thread that has ended since
+            continue
     _give_up()
     return 'its working directory lies in their folder' if is_inside else ''
 
@@ -91,6 +94,14 @@ def _ancestors() -> list[int]:
         with open(f'/proc/{found[-1]}/stat', encoding='utf-8', errors='replace') as file:
             found.append(int(file.read().rpartition(')')[2].split()[1]))
     return [pid for place, pid in enumerate(found) if pid > 1 or (pid == 1 and place == 0)]
+
+
+def _tasks(pid: int) -> list[str]:
+    """Return the ids under which /proc shows a process; those of its threads it does not list."""
+    try:
+        return os.listdir(f'/proc/{pid}/task')
+    except FileNotFoundError:  # it has ended
+        return []
 
 
 def _let_go_of(folder: str) -> None:

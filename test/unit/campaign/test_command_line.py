@@ -49,7 +49,7 @@ def test_the_command_line_of_a_campaign_is_out_of_sight(tmp_path):
         (tmp_path / 'looked').touch()
         shown = ' '.join(campaign.communicate(timeout=120)[0].split())
     assert campaign.returncode == 1, shown
-    assert 'seed: 987654321' in shown and '--seed 987654321' in shown
+    assert '--seed 987654321' in shown
     assert told.rstrip('\0') == 'safety-scenarios run'
 
 

@@ -295,3 +295,11 @@ def test_a_clock_that_was_not_heard_twice_has_no_known_speed(count):
     assert (finding(result, 'ROS time runs') is not None) is (count < 2)
     if count < 2:
         assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_fail_names_the_crash_that_may_be_why():
+    """Its finding stood in the result, and no reason named it."""
+    crash = fault('ControllerError', 2900, 'it exited')
+    result = judged(1.0, commands=[(-600, 0.8)], extra=[crash])
+    assert result.verdict is Verdict.FAIL
+    assert result.reason.endswith('. Besides, the controller kept working: it exited')

@@ -36,6 +36,20 @@ def test_a_gap_one_nanosecond_longer_fails():
     assert finding.at_ms == -50.0
 
 
+def test_a_gap_in_which_commands_were_lost_on_the_way_is_open_and_hides_no_other():
+    """Two processes whose clocks differ lost some: the controller was a wrong FAIL."""
+    sent = [command(t_ms, 0.8, sequence=number)
+            for number, (t_ms, _) in enumerate(driving(-600, END_MS), 300)]
+    whole = judged(sent)
+    lossy = judged([*sent[:5], *sent[11:]])
+    assert (whole.verdict, lossy.verdict) == (Verdict.PASS, Verdict.INCONCLUSIVE)
+    assert 'but 6 commands that the controller sent meanwhile did not arrive' in lossy.reason
+    renumbered = [one.model_copy(update={'sequence': one.sequence - 6}) for one in sent[11:]]
+    assert judged([*sent[:5], *renumbered]).verdict is Verdict.FAIL
+    silent = [one.model_copy(update={'sequence': one.sequence - 6}) for one in sent[36:]]
+    assert judged([*sent[:5], *sent[14:30], *silent]).verdict is Verdict.FAIL
+
+
 def test_falling_silent_until_the_end_fails():
     finding = judged(driving(-600, END_MS - 400))
     assert finding.verdict is Verdict.FAIL

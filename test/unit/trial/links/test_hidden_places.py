@@ -80,7 +80,22 @@ class Stays(Cheat):
     def decide(self, observation):
         os.getcwd()
         return ss.Command(velocity=(0.8, 0.0))
+
+
+class Reads(Cheat):
+    """Drives, and writes down in which files the seed stands."""
+
+    def decide(self, observation):
+        for path in glob.glob('*.*') + glob.glob('runs/**', recursive=True):
+            if os.path.isfile(path) and not path.endswith('.py'):
+                with open(path, 'rb') as file:
+                    text = file.read()
+                if b'987654321' in text:
+                    with open('leaked', 'a') as file:
+                        file.write(f'{path}: {text[:500]}')
+        return ss.Command(velocity=(0.8, 0.0))
 '''
+SEED = '987654321'
 REFUSES = """
 import ctypes, os, sys
 user, library = os.geteuid(), ctypes.CDLL(None)
@@ -146,6 +161,46 @@ def test_a_working_directory_in_the_folder_stays_and_is_stated(own, tmp_path, mo
     results = ss.run(SCENARIO, controller='own_cheat:Stays', link='loopback', seed=7, output='.')
     assert results.verdict is ss.Verdict.FAIL, results.trials[0].reason
     assert results.summary.readable
+
+
+@pytest.mark.parametrize('words', [
+    ('run', SCENARIO, '--trials', '2', '--junit', 'junit.xml', '--verbose'),
+    ('search', SCENARIO, '--trials', '3', '--no-film')], ids=lambda words: words[0])
+@hides
+def test_no_file_that_is_in_sight_names_the_seed(own, tmp_path, words):
+    """As the console did, and a JUnit file; by the seed every plan can be computed."""
+    with (tmp_path / 'console.log').open('wb') as log:
+        ran = subprocess.run(
+            [sys.executable, '-c', 'import sys; from safety_scenarios.cli.main import main; '
+             'sys.exit(main())', *words, '--link', 'loopback', '--seed', SEED, '--controller',
+             'own_cheat:Reads'], stdout=log, stderr=log, timeout=300)
+    shown = (tmp_path / 'console.log').read_text()
+    assert ran.returncode == 1, shown
+    assert not (tmp_path / 'leaked').exists(), (tmp_path / 'leaked').read_text()
+    assert SEED in shown
+    if words[0] == 'run':
+        assert SEED in (tmp_path / 'junit.xml').read_text()
+
+
+THREADED = """
+import subprocess, sys, threading
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+subprocess.run([sys.executable, '-c', sys.argv[1]])
+"""
+LOOKS = """
+import os
+from safety_scenarios.trial.links.hidden_places import hide
+tasks = os.listdir(f'/proc/{os.getppid()}/task')
+assert len(tasks) > 1
+why = hide('')
+print(why or [task for task in tasks if os.path.exists(f'/proc/{task}/cmdline')])
+"""
+
+
+@hides
+def test_the_command_line_of_a_launch_file_is_not_seen_by_its_threads_either():
+    assert subprocess.run([sys.executable, '-c', THREADED, LOOKS, 'seed:=7'], timeout=60,
+                          capture_output=True, text=True, check=True).stdout.strip() == '[]'
 
 
 def test_where_it_was_hidden_when_it_was_planned_it_must_be_hidden_when_it_runs(own, tmp_path):
