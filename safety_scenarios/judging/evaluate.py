@@ -79,7 +79,7 @@ from safety_scenarios.scenario.result import (
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
 from safety_scenarios.scenario.stimulus import goes_its_own_way, StimulusContext
-from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of
+from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of, THINKING
 from safety_scenarios.scenario.topic_names import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, LimitName, Verdict
 from safety_scenarios.trial.identity import fingerprint
@@ -204,11 +204,12 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
     verdict = Verdict.worst(finding.verdict for finding in findings if finding.verdict is not None)
     making_up = names_made_up(trial.scenario.invariants)
     scores = _scores(judged, findings, latency, making_up)
-    counts = {**record.index.counts, **{
+    thoughts = len(record.of_kind('timing', THINKING))  # of real time, which depends on the host
+    counts = Counter({**record.index.counts, **{
         f'command {topic}': len(found) for topic, found in record.by_topic('command').items()},
         **Counter(f'{FALLBACK}{note}{": nothing published" if event.sequence == NOT_SENT else ""}'
                   for event in (record.of_kind('timing') if trial.scenario.body.commands else ())
-                  if (note := note_of(event)))}
+                  if (note := note_of(event)))}) - Counter(timing=thoughts)
     duration_ns = events[-1].stamps.steady_ns - events[0].stamps.steady_ns if events else 0
     return TrialResult(
         trial_id=trial.trial_id, scenario_id=trial.scenario.id, scenario_name=trial.scenario.name,

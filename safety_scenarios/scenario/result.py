@@ -328,7 +328,8 @@ class TrialResult(Noun):
     """System time of the first event, ns since the epoch."""
     duration_ms: float
     counts: dict[str, int]
-    """Events by kind, messages by command topic, and fallback commands by their reason."""
+    """Events by kind, messages by command topic, and fallback commands by their reason; no long
+    thinking over a link in simulated time, which depends on the machine."""
     warmup: bool = False
     """Left out of every number of the campaign."""
     rtf: float | None = None

@@ -91,7 +91,7 @@ Question = Sequence[Answer]
 
 def questions(some: Sequence[Pairs], stopped: Collection[str]) -> Sequence[Question]:
     """
-    Return what is asked of two campaigns.
+    Return what is asked of two campaigns: of failures first, then as much of times.
 
     :param some: decided pairs: all, and those that differ from each other
     :param stopped: scenarios whose number of trials a sequential test chose: no p-value holds
@@ -100,10 +100,11 @@ def questions(some: Sequence[Pairs], stopped: Collection[str]) -> Sequence[Quest
     return [
         [_over('fails more often', more_failures(outcomes(some[0])),
                largest(failures_over, some))],
+        [_failing_together([outcomes(one) for one in here])] if len(here[0]) > 1 else [],
+        list(failing_alone([outcomes(one) for one in here])),
         [_over('reacts later', later_reactions(some[0]), largest(latencies_over, some))],
         [_over('is confirmed later', later_confirmed(some[0]), largest(confirmed_over, some))],
-        [_failing_together([outcomes(one) for one in here])] if len(here[0]) > 1 else [],
-        list(failing_alone([outcomes(one) for one in here])), list(_later_alone(here))]
+        list(_later_alone(here))]
 
 
 def shown(arms: Sequence[Sequence[Question]]) -> list[tuple[str, ...]]:
@@ -160,10 +161,11 @@ def failing_alone(some: Sequence[Mapping[str, Outcomes]]) -> Iterator[Answer]:
     :param some: outcomes of all pairs, and if they count of those that differ from each other
     """
     names = sorted(name for name, counts in some[0].items() if counts)
-    yield from _each_alone(names, [[(one[name][True, False], one[name][False, True])
-                               for name in names] for one in some],
-                      [f'fails more often in {name}: {{}} of {some[0][name].total()} pairs '
-                       f'against {{}}, ' for name in names])
+    yield from _each_alone(
+        names, [[(one[name][True, False], one[name][False, True]) for name in names]
+                for one in some],
+        [f'fails more often in {name}: {{}} of {some[0][name].total()} pairs against {{}}, '
+         for name in names])
 
 
 def _later_alone(some: Sequence[Pairs]) -> Iterator[Answer]:
@@ -177,7 +179,7 @@ def _later_alone(some: Sequence[Pairs]) -> Iterator[Answer]:
 
 
 def _each_alone(names: Sequence[str], some: Sequence[Sequence[tuple[int, int]]],
-           texts: Sequence[str]) -> Iterator[Answer]:
+                texts: Sequence[str]) -> Iterator[Answer]:
     """
     Yield an answer for each scenario.
 
@@ -342,6 +344,12 @@ def _doubts(arm: _Against) -> Iterator[str]:
     if sum(map(len, both.values())) < sum(map(len, arm.found.values())):
         yield from (f'{text}, if every trial that is INCONCLUSIVE or ERROR had come out against it'
                     for text in if_undecided_had_failed(arm.found, stopped))
+    asked = questions(arm.decided, stopped)
+    for part in (asked[:len(asked) // 2], asked[len(asked) // 2:]):
+        # pairs that differ in the other kind make its questions count: worse there is not better
+        yield from (f'{text}, but not together with the questions about '
+                    f'{"times" if part[0] is asked[0] else "failures"}. Run more trials'
+                    for text in shown([part])[0])
     alike = arm.decided[:1]
     yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
                 f'by this, and whether by chance is unknown. Run other seeds, or vary something'

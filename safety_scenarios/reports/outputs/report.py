@@ -71,7 +71,7 @@ from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
 from safety_scenarios.studies.side_by_side import side_by_side
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.journal import read_journal, read_plan
-from safety_scenarios.trial.lines import compressed, read_gzip
+from safety_scenarios.trial.lines import compressed, lines_in
 from safety_scenarios.trial.session import Beginning, Extract, Observer, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary, ScenarioSummary
 from safety_scenarios.trial.trial import Trial, TrialRecord
@@ -366,19 +366,15 @@ def _cut_half_member(path: Path) -> None:
 def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:
     """Return what ``views.jsonl.gz`` holds; a line that a crash cut is left out."""
     views, known = dict[str, bytes](), dict[str, Mapping[str, Any]]()
-    try:
-        text = read_gzip(folder / VIEWS)[0].decode()
-    except (OSError, UnicodeDecodeError):
-        return views, known
-    for line in lines_of(text):
-        try:
-            found = json.loads(line)
-            if 'about' in found:
-                known[str(found['scenario_id'])] = found['about']
-            else:
-                views[str(found['trial_id'])] = zlib.compress(compact(found['view']).encode(), 1)
-        except (ValueError, KeyError, TypeError):
-            continue
+    with suppress(OSError):
+        for line in lines_in(folder / VIEWS):
+            with suppress(ValueError, KeyError, TypeError):
+                found = json.loads(line)
+                if 'about' in found:
+                    known[str(found['scenario_id'])] = found['about']
+                else:
+                    views[str(found['trial_id'])] = zlib.compress(
+                        compact(found['view']).encode(), 1)
     return views, known
 
 

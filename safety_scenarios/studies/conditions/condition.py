@@ -16,8 +16,9 @@ is hypergeometric (Bonferroni).
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 import math
 from typing import Any
@@ -28,6 +29,8 @@ from safety_scenarios.campaign.statistics.special_functions import p_value
 
 Booleans = NDArray[numpy.bool_]
 Numbers = NDArray[numpy.float64]
+Ratio = Callable[[Any, Any], Numbers]
+"""Of outcomes inside, and trials inside."""
 
 _CUTS = 24
 """Thresholds of one axis that are tried, evenly in the trials."""
@@ -39,6 +42,8 @@ _FEW_VALUES = 12
 """So many different numbers of an axis are told one by one, if each was drawn several times."""
 _PERMUTATIONS, _MOST_PERMUTATIONS = 499, 20_000
 """At first, and where the p-value has to be smaller than so few can show."""
+_BLOCK = 256
+"""Candidates whose outcomes are counted together, which bounds the memory."""
 _TAIL = 0.025
 """Probability that an end is beyond each side of where it is said to be."""
 
@@ -166,60 +171,61 @@ class _Level:
         self._known = {axis.name: axis for axis in axes}
         self._outcomes, self._hits = outcomes, int(outcomes.sum())
         total = len(outcomes)
-        self._ratios = _table(self._hits, total)
-        self._single = _Candidates(total, self._ratios)
-        self._joint = _Candidates(total, self._ratios)
-        self._sizes: Counter[int] = Counter()
+        self._ratio = partial(_ratio, hits=self._hits, total=total)
+        self._candidates = _Candidates(total, self._ratio)
         self.needed: int | None = None
         usable = [axis for axis in axes if len(set(map(_key, axis.values))) > 1]
         if not 0 < self._hits < total:
             usable = []
         for axis in usable:
-            self._single.add((), _parts(axis, _CUTS))
-        coarse = {axis.name: list(_parts(axis, _JOINT_CUTS, with_intervals=False))
-                  for axis in usable}
-        for one, other in combinations(usable, 2):
-            for part, meets in coarse[one.name]:
-                self._joint.add((part,), (
-                    (more, meets & also) for more, also in coarse[other.name]))
-        self.candidates = len(self._single.parts) + len(self._joint.parts)
-        self._sizes.update(self._single.sizes)
-        self._sizes.update(self._joint.sizes)
+            self._candidates.add(_parts(axis, _CUTS))
+        coarse = [list(_parts(axis, _JOINT_CUTS, with_intervals=False)) for axis in usable]
+        for one, other in combinations(coarse, 2):
+            self._candidates.add_joint(one, other)
+        self.candidates = len(self._candidates.parts)
+        self._sizes = Counter(self._candidates.sizes)
 
     def clearest(self, alpha: float, chance: numpy.random.Generator) -> Condition | None:
         """Return the candidate with the largest ratio, if chance does not give one as large."""
         if not self.candidates:
             return None
         outcomes = self._outcomes
-        best = max((self._single.best(outcomes), self._joint.best(outcomes)),
-                   key=lambda one: one[0])
+        best = self._candidates.best(outcomes)
         if alpha * (1 + _MOST_PERMUTATIONS) < 1.0:
             p, self.needed = self._at_most(best[0]), self._needed_at_most(alpha)
         else:
             p = self._by_permutation(best[0], alpha, chance)
         if p > alpha:
             return None
-        parts = _refined(_needed(best[1], self._known, outcomes, alpha, self._ratios),
-                         self._known, outcomes, self._ratios)
+        parts = _refined(_needed(best[1], self._known, outcomes, alpha, self._ratio),
+                         self._known, outcomes, self._ratio)
         meets = _meet(parts, self._known)
         return Condition(parts, (int(outcomes[meets].sum()), int(meets.sum())),
                          (int(outcomes[~meets].sum()), int((~meets).sum())), p,
                          tuple(int(place) for place in numpy.flatnonzero(meets)))
 
     def _by_permutation(self, ratio: float, alpha: float, chance: numpy.random.Generator) -> float:
-        """Return the p-value of a largest ratio, and note how many outcomes are needed."""
+        """
+        Return the p-value of a largest ratio, and note how many outcomes are needed.
+
+        Where that number does not come from the permutations, these end as soon as the p-value is
+        above alpha whatever the rest of them would give.
+        """
         largest = self._by_chance(_PERMUTATIONS, chance)
-        p = _share(largest, ratio)
-        more = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha)) - _PERMUTATIONS
-        if p <= max(alpha, 2 / _PERMUTATIONS) and more > 0:
-            at_most = self._at_most(ratio) if more > _PERMUTATIONS else 1.0
+        p, tells_needed = _share(largest, ratio), alpha * (1 + _PERMUTATIONS) >= 1.0
+        most = min(_MOST_PERMUTATIONS, math.ceil(5 / alpha))
+        if p <= max(alpha, 2 / _PERMUTATIONS) and most > _PERMUTATIONS:
+            at_most = self._at_most(ratio) if most > 2 * _PERMUTATIONS else 1.0
             if at_most <= alpha:  # no number of permutations shows more
                 p = at_most
             else:
-                largest = numpy.concatenate([largest, self._by_chance(more, chance)])
+                while (left := most - len(largest)) > 0 and (
+                        tells_needed or _share(largest, ratio, most) <= alpha):
+                    largest = numpy.concatenate([
+                        largest, self._by_chance(min(_PERMUTATIONS, left), chance)])
                 p = _share(largest, ratio)
         self.needed = self._needed(float(numpy.quantile(largest, 1 - alpha))) \
-            if alpha * (1 + _PERMUTATIONS) >= 1.0 else self._needed_at_most(alpha)
+            if tells_needed else self._needed_at_most(alpha)
         return p
 
     def _at_most(self, ratio: float) -> float:
@@ -228,7 +234,7 @@ class _Level:
         ways = _log_gamma(numpy.arange(total + 2) + 1.0)
         found = 0.0
         for size, many in self._sizes.items():
-            some = numpy.flatnonzero(self._ratios[size] >= ratio - 1e-9)
+            some = numpy.flatnonzero(self._ratio(numpy.arange(hits + 1), size) >= ratio - 1e-9)
             found += many * float(numpy.exp(
                 ways[hits] - ways[some] - ways[hits - some] + ways[total - hits]
                 - ways[size - some] - ways[total - hits - size + some]
@@ -238,34 +244,31 @@ class _Level:
     def _needed_at_most(self, alpha: float) -> int:
         """Return how many outcomes in a quarter of the trials have such a p-value for certain."""
         quarter = max(1, len(self._outcomes) // 4)
-        possible = numpy.flatnonzero(self._ratios[quarter] > 0.0)
+        ratios = self._ratio(numpy.arange(self._hits + 1), quarter)
+        possible = numpy.flatnonzero(ratios > 0.0)
         place = bisect_left(range(len(possible)), True, key=lambda at: self._at_most(
-            float(self._ratios[quarter, possible[at]])) <= alpha)
+            float(ratios[possible[at]])) <= alpha)
         if place < len(possible):
             return int(possible[place])
         return max(self._hits + 1, math.ceil(math.log(self.candidates / alpha) / math.log(4)))
 
     def _by_chance(self, count: int, chance: numpy.random.Generator) -> Numbers:
         """Return the largest ratio for each of so many permutations of the outcomes."""
-        found = []
-        for begin in range(0, count, _PERMUTATIONS):
-            orders = numpy.stack([chance.permutation(self._outcomes) for _ in range(
-                min(_PERMUTATIONS, count - begin))], axis=1)
-            found.append(numpy.maximum(self._single.largest(orders), self._joint.largest(orders)))
-        return numpy.concatenate(found)
+        return self._candidates.largest(numpy.stack(
+            [chance.permutation(self._outcomes) for _ in range(count)], axis=1))
 
     def _needed(self, ratio: float) -> int:
         """Return how many outcomes in a quarter of the trials have such a ratio."""
         quarter = max(1, len(self._outcomes) // 4)
-        enough = numpy.flatnonzero(self._ratios[quarter] > ratio)
+        enough = numpy.flatnonzero(self._ratio(numpy.arange(self._hits + 1), quarter) > ratio)
         if len(enough):
             return int(enough[0])
         return max(self._hits + 1, math.ceil(ratio / math.log(4)))
 
 
-def _share(largest: Numbers, ratio: float) -> float:
-    """Return the p-value of a permutation test, which is never 0."""
-    return (1 + int((largest >= ratio - 1e-9).sum())) / (1 + len(largest))
+def _share(largest: Numbers, ratio: float, of: int | None = None) -> float:
+    """Return the p-value of a permutation test, which is never 0, or the least that more give."""
+    return (1 + int((largest >= ratio - 1e-9).sum())) / (1 + (of or len(largest)))
 
 
 class _Candidates:
@@ -275,50 +278,67 @@ class _Candidates:
     :ivar sizes: how many trials meet each
     """
 
-    def __init__(self, trials: int, ratios: Numbers) -> None:
+    def __init__(self, trials: int, ratio: Ratio) -> None:
         self.parts: list[tuple[Part, ...]] = []
         self._rows: list[Booleans] = []
         self._trials = trials
-        self._ratios = ratios
+        self._ratio = ratio
         self.sizes: list[int] = []
 
-    def add(self, before: tuple[Part, ...], more: Iterable[tuple[Part, Booleans]]) -> None:
+    def add(self, some: Iterable[tuple[Part, Booleans]]) -> None:
         """Take those that enough trials meet, and enough do not."""
-        for part, meets in more:
-            if FEWEST <= meets.sum() <= self._trials - FEWEST:
-                self.parts.append((*before, part))
-                self._rows.append(meets)
-                self.sizes.append(int(meets.sum()))
+        for part, meets in some:
+            if FEWEST <= (size := int(meets.sum())) <= self._trials - FEWEST:
+                self._take((part,), meets, size)
+
+    def add_joint(self, some: Sequence[tuple[Part, Booleans]],
+                  others: Sequence[tuple[Part, Booleans]]) -> None:
+        """Take the same of each part of one axis together with each of another axis."""
+        one, two = (numpy.array([meets for _, meets in mine], numpy.float32).reshape(
+            len(mine), self._trials) for mine in (some, others))
+        sizes = (one @ two.T).astype(int)
+        enough = (sizes >= FEWEST) & (sizes <= self._trials - FEWEST)
+        for place, other in zip(*numpy.nonzero(enough), strict=True):
+            self._take((some[place][0], others[other][0]), some[place][1] & others[other][1],
+                       int(sizes[place, other]))
+
+    def _take(self, parts: tuple[Part, ...], meets: Booleans, size: int) -> None:
+        self.parts.append(parts)
+        self._rows.append(meets)
+        self.sizes.append(size)
 
     def largest(self, orders: Booleans) -> Numbers:
-        """Return the largest ratio of any candidate for each column of outcomes."""
-        found = numpy.zeros(orders.shape[1])
-        columns = orders.astype(numpy.float32)
-        for begin in range(0, len(self._rows), 256):
-            rows = numpy.stack(self._rows[begin:begin + 256])
-            inside = (rows.astype(numpy.float32) @ columns).astype(numpy.int32)
-            counts = rows.sum(axis=1)[:, None]
-            found = numpy.maximum(found, self._ratios[counts, inside].max(axis=0))
+        """
+        Return the largest ratio of any candidate for each column of outcomes.
+
+        Of candidates that equally many trials meet, it is that of the one with most outcomes.
+        """
+        sizes, starts = numpy.unique(sorted(self.sizes), return_index=True)
+        most = numpy.zeros((len(sizes), orders.shape[1]), int)
+        columns, by_size = orders.astype(numpy.float32), numpy.argsort(self.sizes, kind='stable')
+        for place, some in enumerate(numpy.split(by_size, starts[1:])):
+            for begin in range(0, len(some), _BLOCK):
+                rows = numpy.array([self._rows[one] for one in some[begin:begin + _BLOCK]],
+                                   numpy.float32)
+                most[place] = numpy.maximum(most[place], (rows @ columns).max(axis=0))
+        found: Numbers = self._ratio(most, sizes[:, None]).max(axis=0)
         return found
 
     def best(self, outcomes: Booleans) -> tuple[float, tuple[Part, ...], Booleans]:
         """Return the largest ratio, with the candidate that has it."""
-        if not self._rows:
-            return -1.0, (), numpy.zeros(self._trials, bool)
         rows = numpy.stack(self._rows)
-        ratios = self._ratios[rows.sum(axis=1), (rows & outcomes).sum(axis=1)]
+        ratios = self._ratio((rows & outcomes).sum(axis=1), numpy.array(self.sizes))
         place = int(ratios.argmax())
         return float(ratios[place]), self.parts[place], self._rows[place]
 
 
-def _table(hits: int, total: int) -> Numbers:
+def _ratio(inside: Any, count: Any, *, hits: int, total: int) -> Numbers:
     """
-    Return the log-likelihood ratio of two rates against one, by trials and outcomes inside.
+    Return the log-likelihood ratio of two rates against one, by outcomes and trials inside.
 
     It is 0 where the rate inside is not above the rate outside, or no such counts can be.
     """
-    count = numpy.arange(total + 1, dtype=float)[:, None]
-    inside = numpy.arange(hits + 1, dtype=float)[None, :]
+    inside, count = numpy.asarray(inside, float), numpy.asarray(count, float)
     outside, rest = hits - inside, total - count
     can_be = (inside <= count) & (outside <= rest)
     found = (_log_likelihood(inside, count) + _log_likelihood(outside, rest)
@@ -363,7 +383,7 @@ def _cuts(values: Numbers, most: int) -> list[float]:
 
 
 def _needed(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Booleans,
-            alpha: float, ratios: Numbers) -> tuple[Part, ...]:
+            alpha: float, ratio: Ratio) -> tuple[Part, ...]:
     """Return both parts if each matters where the other holds, else the one that does."""
     if len(parts) < 2:
         return parts
@@ -373,7 +393,7 @@ def _needed(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Boolea
                for place in (0, 1)]
     if all(matters):
         return parts
-    alone = [ratios[int(row.sum()), int((row & outcomes).sum())] for row in rows]
+    alone = [float(ratio((row & outcomes).sum(), row.sum())) for row in rows]
     return (parts[alone.index(max(alone))],)
 
 
@@ -402,7 +422,7 @@ def _meets(part: Part, axis: Axis) -> Booleans:
 
 
 def _refined(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Booleans,
-             ratios: Numbers) -> tuple[Part, ...]:
+             ratio: Ratio) -> tuple[Part, ...]:
     """Return the parts with each end where it is likeliest, and as far as the trials tell it."""
     found = list(parts)
     for place, end in ((place, end) for place in range(len(found)) for end in ('low', 'high')):
@@ -415,7 +435,7 @@ def _refined(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Boole
         cuts = _cuts(values, len(values))
         tried = [part.with_end(end, cut) for cut in cuts]
         rows = [_meets(one, axis) & where for one in tried]
-        told = numpy.array([ratios[int(row.sum()), int((row & outcomes).sum())] for row in rows])
+        told = ratio([(row & outcomes).sum() for row in rows], [row.sum() for row in rows])
         other = part.high if end == 'low' else part.low
         within = where if other is None else where & (
             (values < other) if end == 'low' else (values >= other))

@@ -41,6 +41,8 @@ Numbers = NDArray[numpy.float64]
 _MOST_DEGREE = 12
 _FEWEST_A_TERM = 2.5
 """Trials for each coefficient: with fewer the expansion follows the noise."""
+_MOST_TERMS = 400
+"""Of an expansion, which bounds the time: it grows with the square of them."""
 _FEWEST = 20
 _LEAST_FIT = 0.1
 """Below this share of explained variance no index is stated."""
@@ -103,7 +105,7 @@ def effects_of(axes: Sequence[Axis], values: Sequence[float]) -> Effects | None:
     best: list[tuple[tuple[str, int], ...]] = []
     for degree, ways in product(range(1, _MOST_DEGREE + 1), (1, 2)):
         terms = list(_terms(columns, degree, ways))
-        if _FEWEST_A_TERM * (len(terms) + 1) > len(told):
+        if _FEWEST_A_TERM * (len(terms) + 1) > len(told) or len(terms) > _MOST_TERMS:
             break
         fits = _fits(_matrix(columns, terms), rows)
         if fits[0] > largest[0]:
@@ -296,18 +298,20 @@ def _of_scenario(name: str, results: Sequence[TrialResult], planned: Trial | Non
         if result.verdict is Verdict.FAIL:
             causes.setdefault(cause_of(result), [])
     alpha /= max(1, any(failed) + (len(causes) > 1) + any(unjudged))
-    kinds = [_kind(FAILED, decided, failed, planned, alpha, link)] if any(failed) else []
+    axes = axes_of(decided, planned)
+    kinds = [_kind(FAILED, decided, failed, axes, alpha, link)] if any(failed) else []
     if len(causes) > 1:
         for cause in causes:
             mine = [result.verdict is Verdict.FAIL and cause_of(result) == cause
                     for result in decided]
             if sum(mine) >= _FEW:
-                kinds.append(_kind(cause, decided, mine, planned, alpha / len(causes), link))
+                kinds.append(_kind(cause, decided, mine, axes, alpha / len(causes), link))
     if any(unjudged):
-        kinds.append(_kind(UNJUDGED, results, unjudged, planned, alpha, link))
+        kinds.append(_kind(UNJUDGED, results, unjudged, axes_of(results, planned), alpha,
+                           link))
     return ScenarioConditions(
         name, results[0].scenario_name, len(results), sum(failed), sum(unjudged), tuple(kinds),
-        effects_of(axes_of(decided, planned), [float(one) for one in failed])
+        effects_of(axes, [float(one) for one in failed])
         if any(failed) else None,
         meanings_of(planned))
 
@@ -319,8 +323,8 @@ def cause_of(result: TrialResult) -> str:
 
 
 def _kind(what: str, results: Sequence[TrialResult], outcomes: Sequence[bool],
-          planned: Trial | None, alpha: float, link: str) -> Kind:
-    search = find_conditions(axes_of(results, planned), outcomes, alpha=alpha)
+          axes: Sequence[Axis], alpha: float, link: str) -> Kind:
+    search = find_conditions(axes, outcomes, alpha=alpha)
     told = dict(zip(map(id, results), outcomes, strict=True))
     left, rates = set(range(len(results))), []
 

@@ -8,6 +8,10 @@ The good one and the bad one run all trials. Those that the good one passes and 
 tell most: only these are run with the checkpoints between, a few at a time, with the checkpoint
 that halves what is known best. As they were chosen by their outcome, the good and the bad one run
 some of them again, and only that counts.
+
+Over a link on which they come out alike again, the bad one fails all of these. A checkpoint that
+fails elsewhere, and as often, seems good beside it: so the last one before the bad one has to be
+better in all trials, before the bad one is called the first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -127,21 +131,16 @@ class _Search:
         self._trials = self._grid = 0
         self._counts = [(0, 0) for _ in names]
         self._waiting: list[list[World]] = []
+        self._bad: Sequence[TrialResult] = ()
 
     def result(self, confidence: float) -> Bisection:
         last = len(self._names) - 1
-        good, bad = self._results(0, None), self._results(last, None)
-        pairs: dict[str, list[Both]] = {}
-        for pair in paired(good, bad)[0]:
-            pairs.setdefault(pair[0].scenario_id, []).append(pair)
-        every = decided(pairs)
-        different = differing(every, self._link)
-        of = [sum(outcomes(one).values(), Outcomes()) for one in (every, different)]
+        good, self._bad = self._results(0, None), self._results(last, None)
+        different, of, p = self._against_bad(good)
         known = self._known(confidence, of[1])
         self._grid = len(good) * len(self._names)
-        p = max(mcnemar(one[True, False], one[False, True]) for one in of)
-        if p >= _ALPHA or of[1][True, False] <= of[1][False, True]:
-            undecided = sum(map(len, pairs.values())) - of[0].total()
+        if not _is_better(of, p):
+            undecided = len(paired(good, self._bad)[0]) - of[0].total()
             beside = f', {counted(undecided, "pair")} undecided' if undecided else ''
             return known(answer='not shown to be better', why=(
                 f'{of[1][True, False]} trials that only {self._names[0]} passes, '
@@ -153,6 +152,20 @@ class _Search:
             self._visit(place, _AGAIN)
         return self._searched(known, confidence)
 
+    def _against_bad(self, results: Sequence[TrialResult]) -> tuple[Pairs, list[Outcomes], float]:
+        """
+        Return how all trials of a checkpoint compare with those of the bad one.
+
+        :return: the pairs that differ, outcomes of all and of these, and the p-value
+        """
+        pairs: dict[str, list[Both]] = {}
+        for pair in paired(results, self._bad)[0]:
+            pairs.setdefault(pair[0].scenario_id, []).append(pair)
+        every = decided(pairs)
+        different = differing(every, self._link)
+        of = [sum(outcomes(one).values(), Outcomes()) for one in (every, different)]
+        return different, of, max(mcnemar(one[True, False], one[False, True]) for one in of)
+
     def _searched(self, known: Callable[..., Bisection], confidence: float) -> Bisection:
         while True:
             found = change_point(self._counts)
@@ -161,8 +174,14 @@ class _Search:
             if probability >= confidence:
                 asked = [one for one in (place - 1, place) if self._can_ask(one)
                          and self._counts[one][1] < _CONFIRMED]
-                if not asked:
+                if not asked and self._is_step(place):
                     return known(found, answer='found', first_bad=place, probability=probability)
+                if not asked:
+                    return known(found, answer='undecided', why=(
+                        f'{self._names[place - 1]} is not shown to be better than '
+                        f'{self._names[place]} in all trials, only in those that '
+                        f'{self._names[place]} fails and {self._names[0]} passes. Run more '
+                        f'trials of each scenario'))
             elif found.no_step >= confidence:
                 return known(found, answer='no single step', probability=found.no_step)
             if not asked:
@@ -178,6 +197,13 @@ class _Search:
                                     and self._counts[one][1] <= self._counts[telling][1])]
             for one in asked:
                 self._visit(one, BATCH)
+
+    def _is_step(self, place: int) -> bool:
+        """Return whether the checkpoint before one is better, where choice could seem so."""
+        if self._rounds > 1 or not 1 < place == len(self._names) - 1:
+            return True
+        _, of, p = self._against_bad(self._results(place - 1, None))
+        return _is_better(of, p)
 
     def _can_ask(self, place: int) -> bool:
         return bool(self._waiting[place])
@@ -217,6 +243,11 @@ class _Search:
         self._visits.append(visit)
         self._tell(visit)
         return visit
+
+
+def _is_better(of: Sequence[Outcomes], p: float) -> bool:
+    """Return whether the first of two is better, by pairs that differ."""
+    return p < _ALPHA and of[1][True, False] > of[1][False, True]
 
 
 def _lost(pairs: Pairs) -> Iterator[list[World]]:

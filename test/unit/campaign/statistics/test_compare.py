@@ -106,6 +106,23 @@ def test_a_hundred_trials_that_came_out_alike_are_one(scenarios, p):
                    for doubt in found.doubts)
 
 
+def test_one_more_failure_turns_no_regression_into_a_pass():
+    """It may make one more question count, after whose correction too little is left."""
+    def later(scenarios: int, lost: int) -> list[TrialResult]:
+        """Be later once in each scenario, and fail in the first one some pairs that differ."""
+        return [trial('FAIL' if (index >= 10 - lost if scenario == 0 else
+                                 index == 0 and scenario % 2) else 'PASS',
+                      400.0 if index == 9 and scenario < scenarios else 100.0, f'S{scenario}',
+                      index, duration_ms=float(index))
+                for scenario in range(7) for index in range(10)]
+    first = [trial('FAIL' if (index < 4 if scenario == 0 else index == 0 and not scenario % 2)
+                   else 'PASS', 100.0, f'S{scenario}', index, duration_ms=float(index))
+             for scenario in range(7) for index in range(10)]
+    for scenarios, codes in ((6, [1, 3]), (7, [1, 1])):
+        assert [compare(first, later(scenarios, lost)).regression_code
+                for lost in (4, 5)] == codes
+
+
 def test_one_deterministic_scenario_that_got_lost_among_many_is_not_green():
     lost = [one if one.scenario_id != 'S3' else other for one, other in zip(
         alike(20, 20), alike(20, 20, failed=20))]

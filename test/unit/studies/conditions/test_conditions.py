@@ -28,6 +28,7 @@ from safety_scenarios.studies.conditions.failures import axes_of, effects_of, me
 from safety_scenarios.trial.plan import plan
 from unit.campaign.statistics.test_summarise import said, trial
 
+fitted = failures._matrix
 SCANNERS = 'all_around', 'from_ahead', 'coarse', 'fine', 'backwards'
 
 
@@ -107,6 +108,27 @@ def covered(seed: int, inside: float, outside: float) -> bool:
 def test_nineteen_of_twenty_intervals_of_a_threshold_hold_it(rates, seeds):
     share = sum(covered(seed, *rates) for seed in range(seeds)) / seeds
     assert abs(share - 0.95) <= 3.0 * (0.95 * 0.05 / seeds) ** 0.5
+
+
+def test_the_size_of_a_fitted_model_does_not_grow_with_the_trials(monkeypatch):
+    chance, sizes = numpy.random.default_rng(0), []
+    monkeypatch.setattr(failures, '_matrix', lambda columns, terms: (
+        sizes.append(len(terms)), fitted(columns, terms))[1])
+    drawn = chance.random((4, 1500))
+    found = effects_of([Axis(f'x{number}', values.tolist()) for number, values in enumerate(
+        drawn)], (drawn[0] < 0.3).astype(float).tolist())
+    assert 50 < max(sizes) <= 400 and found.effects[0].axis == 'x0' and found.fit > 0.5
+
+
+def test_the_largest_ratio_is_that_of_all_candidates_one_by_one():
+    chance = numpy.random.default_rng(0)
+    outcomes, axes = chance.random(40) < 0.3, [
+        Axis('x', chance.random(40).tolist()), Axis('y', chance.random(40).tolist())]
+    level = _Level(axes, outcomes)
+    orders = numpy.stack([chance.permutation(outcomes) for _ in range(50)], axis=1)
+    one_by_one = [max(float(level._ratio((meets & order).sum(), meets.sum()))
+                      for meets in level._candidates._rows) for order in orders.T]
+    assert level._candidates.largest(orders).tolist() == one_by_one
 
 
 def test_what_a_draw_sets_is_known_of_every_trial_of_every_shipped_scenario():

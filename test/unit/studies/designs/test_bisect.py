@@ -18,19 +18,21 @@ from unit.campaign.statistics.planted import outcome
 SCENARIOS, TRIALS = 3, 20
 
 
-def bisected(seed, rate_of, *, count=16, is_noise=False, undecided=0.0):
+def bisected(seed, rate_of, *, count=16, is_noise=False, undecided=0.0, is_own=False):
     """
     Return a bisection of checkpoints with planted outcomes.
 
     :param rate_of: place of a checkpoint to the share of worlds, or of trials, that it fails
     :param is_noise: whether trials fail by chance, and not by their world
+    :param is_own: whether each checkpoint fails worlds of its own, and the same ones again
     """
     chance = numpy.random.default_rng(seed)
-    world = chance.random((SCENARIOS, TRIALS))
+    worlds_of = chance.random((count if is_own else 1, SCENARIOS, TRIALS))
 
     def run(place, worlds):
         chosen = [(f'S{one}', index) for one in range(SCENARIOS) for index in range(TRIALS)] \
             if worlds is None else worlds
+        world = worlds_of[place if is_own else 0]
         return [outcome(bool((chance.random() if is_noise else world[int(name[1:]), index])
                              < rate_of(place)), int(name[1:]), index,
                         undecided=bool(chance.random() < undecided)) for name, index in chosen]
@@ -56,6 +58,14 @@ def test_a_loss_that_comes_little_by_little_is_no_single_step():
     for seed in range(5):
         found = bisected(seed, lambda place: 0.6 * place / 15)
         assert (found.answer, found.exit_code, found.first_bad) == ('no single step', 3, None)
+
+
+def test_checkpoints_that_fail_worlds_of_their_own_are_not_better_than_the_bad_one():
+    """It fails all that are asked for, which were chosen by that; they fail a third of them."""
+    found = [bisected(seed, planted_at(8, good=0.05, bad=0.35), is_own=True)
+             for seed in range(20)]
+    assert sum(one.answer == 'found' and one.first_bad != 8 for one in found) <= 1
+    assert any('not shown to be better' in one.why for one in found)
 
 
 def test_without_a_loss_nothing_is_searched():

@@ -24,6 +24,7 @@ from safety_scenarios.controllers.adapters import make_controller
 from safety_scenarios.controllers.host import ControllerHost, Patience
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.errors import ControllerError
+from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.controller import ControllerPlugin
 from safety_scenarios.scenario.message import Command
 from safety_scenarios.scenario.settings import ControllerSettings
@@ -305,6 +306,12 @@ def test_what_thinking_adds_to_a_reaction_after_100_ms(thoughts, left_out_ms):
         thought(ns(lasts_ms), stamps(at_ms)) for at_ms, lasts_ms in thoughts]))
     onset_ns = stamps(0).steady_ns
     assert trial.left_out_ns(onset_ns, onset_ns + ns(100)) == ns(left_out_ms)
+
+
+def test_a_result_does_not_count_thoughts_which_depend_on_the_machine():
+    undisturbed, busy = (evaluate(record(driving(-690, 3000), extra=extra)).counts for extra in (
+        [], [thought(ns(60), stamps(-300))]))
+    assert undisturbed == busy and 'timing' not in busy
 
 
 def test_a_busy_host_explains_what_a_thread_waits_and_not_that_one_starves():
