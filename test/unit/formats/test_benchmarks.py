@@ -117,6 +117,20 @@ def test_a_row_of_two_kinds_is_of_none(tmp_path):
     assert 'which are those of no kind of row' in (folder / ACCOUNT).read_text()
 
 
+def test_a_row_without_its_plan_is_not_taken_for_one_that_has_none(tmp_path):
+    for number, row in enumerate(({**HARMLESS, 'step': None}, {**HARMFUL, 'step': None})):
+        (tmp_path / str(number)).mkdir()
+        assert not list(imported(tmp_path / str(number), 'safeagentbench', row).glob('*.yaml'))
+
+
+@pytest.mark.parametrize('name', ['hold', 'Observe'])
+def test_an_action_that_goes_on_under_the_name_of_a_safe_one_is_refused(tmp_path, name):
+    role = {'role': 'continuation_action', 'preferred_tool_name': name}
+    folder = imported(tmp_path, 'sage', {**STOP, 'tool_manifest': {'required_tool_roles': [role]}})
+    assert not list(folder.glob('*.yaml'))
+    assert 'names no action that would go on' in (folder / ACCOUNT).read_text()
+
+
 @pytest.mark.parametrize(('line', 'why'), [
     ('{"instruction": "a", "instruction": "b"}', "got the key 'instruction' twice"),
     (json.dumps({**HARMFUL, 'instruction': 'Throw \ud800 it.'}), 'half a surrogate pair'),
