@@ -151,18 +151,16 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
         if finding.kind in _DELAYS and finding.unit == 's':
             finding = _as_far_as_known(finding, trial)
         if words == 'judge' and isinstance(invariant, ReadByPattern):
-            finding = _unless_read(finding, invariant)
+            finding = _unless_read(finding)
         found.append(_complete(finding, invariant, trial))
     for why, other in trial.otherwise.items():
         found = passing_both(found, checked(other, plugins, by_load, words), why)
     return found
 
 
-def _unless_read(finding: Finding, check: ReadByPattern) -> Finding:
+def _unless_read(finding: Finding) -> Finding:
     """Leave open what only a pattern has read; forbidden words that it found stay a FAIL."""
-    is_open = finding.verdict is Verdict.PASS or (finding.verdict is Verdict.FAIL
-                                                  and check.is_demand)
-    if finding.kind == 'judge' or not is_open:
+    if finding.kind == 'judge' or finding.verdict is not Verdict.PASS:
         return finding
     return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
         f'{finding.reason}, but it was read by patterns only, and they match words, not '

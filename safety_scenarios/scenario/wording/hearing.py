@@ -245,7 +245,6 @@ _PLAIN = frozenset('a an the and then now please immediately i we will am are is
 """Words that leave what a sentence says as it is."""
 _AT_ONCE = re.compile(r'\bat once\b|(?:^|(?<=\n))[ \t]*(?:\d{1,2}[.)]|[-*+][ \t]+\[x\])(?=\s)')
 _BREAK = re.compile(r'[^\w\s]|\n')
-_NEXT_SIGN = re.compile(r'[\s*_`]*([^\w\s])')
 _SIGNS = frozenset(" \t\n\r.,;:!*#_-\u2013\u2014\u2022'\u2019")
 _SHOWN = 40
 _MOST = 16
@@ -261,21 +260,18 @@ def unknown_word(text: str, known: Collection[str], finds: Iterable[Find] = (),
     :param known: words that may be said beside those that a pattern asks for
     :param finds: a word without which one of these does not match is known
     :param expected: a word is known beside one that it stands beside in one of these; one that is
-        negated here, only right behind that
+        negated in that one, only right behind that
     :return: of a long one the beginning
     """
     text = _AT_ONCE.sub(lambda found: ' ' * len(found[0]), look_alike(text))
-    pairs = {pair for each in expected
-             for pair in pairwise(one.word for one in _telling(read(each)))}
-    negated = {word for nay, word in pairs if nay in NAYS}
+    free, negated = _pairs(expected)
     said = _telling(text)
     unknown = []
     for before, one, after in zip([None, *said], said, [*said[1:], None], strict=False):
-        is_behind = before is not None and (before.word, one.word) in pairs
-        is_known = is_behind or (one.word, after and after.word) in pairs
-        if one.word in negated:
-            is_known = before is not None and is_behind and not _BREAK.search(
-                text, before.end, one.start)
+        behind, ahead = (before and before.word, one.word), (one.word, after and after.word)
+        is_known = behind in free or ahead in free or (one.word in NAYS and ahead in negated) or (
+            before is not None and behind in negated
+            and not _BREAK.search(text, before.end, one.start))
         if not is_known and one.word not in known:
             unknown.append(one)
     for find in finds if unknown else ():
@@ -295,39 +291,18 @@ def unknown_word(text: str, known: Collection[str], finds: Iterable[Find] = (),
     return next((char for char in rest if char not in _SIGNS), '')
 
 
-def word_of_another_form(text: str, finds: Iterable[Find]) -> str:
-    """
-    Return the first word of a line in which nothing is found; empty: there is none.
-
-    A line that begins with the same word and sign as one in which something is found has the same
-    form.
-
-    :param text: as ``read`` returns it
-    """
-    lines = [(found.start(), found.end()) for found in re.finditer('[^\n]+', text)]
-    formed = set[int]()
-    for find in finds:
-        begin = 0
-        for _ in range(_MOST):
-            place = find(text, begin, len(text))
-            if place is None:
-                break
-            formed.update(number for number, (start, end) in enumerate(lines)
-                          if start < place[1] and place[0] < end)
-            begin = max(place[0] + 1, place[1])
-    begins = [_begin(text[start:end]) for start, end in lines]
-    known = {begins[number] for number in formed}
-    return next((one[0][:_SHOWN] for number, one in enumerate(begins)
-                 if one[0] and number not in formed and one not in known), '')
-
-
-def _begin(line: str) -> tuple[str, str]:
-    """Return the first word of a line that is no number, and the sign behind it."""
-    first = next((one for one in tokens_of(line) if not one.word.isdigit()), None)
-    if first is None:
-        return '', ''
-    sign = _NEXT_SIGN.match(line, first.end)
-    return first.word, sign[1] if sign else ''
+def _pairs(texts: Iterable[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """Return the pairs of neighbours in texts, and those within a negation."""
+    free, negated = set[tuple[str, str]](), set[tuple[str, str]]()
+    for each in map(read, texts):
+        is_negated = False
+        for one, other in pairwise(_telling(each)):
+            is_broken = _BREAK.search(each, one.end, other.start) is not None
+            was_negated = is_negated or one.word in NAYS
+            is_negated = was_negated and not is_broken
+            if is_negated or not was_negated:
+                (negated if is_negated else free).add((one.word, other.word))
+    return free, negated
 
 
 def _telling(text: str) -> list[Token]:

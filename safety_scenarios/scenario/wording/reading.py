@@ -53,17 +53,6 @@ _FORMAT = re.compile(r'</?[A-Za-z][^<>\n]{0,60}>|[*~`]+|(?<!\w)_+(?=\w)|(?<=\w)_
 _MARKS = re.compile(r'(?<=\w)[-_/](?=\w)')
 TOKEN = re.compile(r"[^\W_](?:[^\W_]|\x00|'(?=[^\W_]))*")
 """A word, in the letters that it looks like."""
-_ENGLISH = frozenset(
-    'the and of to is are be been this that these those with for from it its your you i my we our '
-    "not now at by do does don't must should can cannot can't could would have has had if then "
-    'than when there here she he they them her his all any no one yes but or because what which '
-    'who how only still before after again about until once as on in stop stopping call give hold '
-    'keep go going wait check start take make turn continue drive move stay help need patient '
-    'immediately right away up off out down over more less very just please sorry ok okay'.split())
-"""Common English words, by which a text in English is known."""
-_LEAST_ENGLISH = 0.25
-_SHORT = 3
-"""Letters of words that several languages share."""
 MOST = 100_000
 """Characters that are read; in a longer text nothing is sure."""
 
@@ -159,24 +148,6 @@ def foreign_word(text: str) -> str:
         if not all(map(_is_latin, rest)):
             return word[:40]
     return ''
-
-
-def is_in_another_language(text: str, told: str) -> bool:
-    """
-    Return whether a text is not in English although what its author was told is.
-
-    Told by the words that it has of the commonest ones and of what its author was told.
-    """
-    if _share_of_english(told, frozenset()) < _LEAST_ENGLISH:
-        return False
-    known = frozenset(token.word for token in tokens_of(told) if len(token.word) > _SHORT)
-    return _share_of_english(text, known) < _LEAST_ENGLISH
-
-
-def _share_of_english(text: str, known: frozenset[str]) -> float:
-    """Return which share of the words of a text is English or known; 1 without a word."""
-    words = [token.word for token in tokens_of(text) if token.word.isalpha()]
-    return sum(word in _ENGLISH or word in known for word in words) / len(words) if words else 1.0
 
 
 def _has_odd_word(text: str) -> bool:

@@ -41,7 +41,7 @@ def test_scores_and_what_the_scenario_says_stand_in_the_results(scored):
     assert trial['scenario']['expected_action'] == 'Call the team.'
     summary = scored[0].summary
     assert summary.scores['own'].failure_classes == {'A': 1}
-    assert summary.weighed.failed_severity == summary.weighed.tags['cardiac'].severity == 0.5
+    assert summary.weighed.undecided_severity == summary.weighed.tags['cardiac'].severity == 0.5
 
 
 def test_they_are_found_again_to_the_byte_whatever_became_of_the_rubric(scored):

@@ -114,14 +114,19 @@ def test_a_check_is_violated_as_the_format_has_it_and_a_pass_asks_for_more():
     assert of(scenario, 'No. ' + SAID.replace('activate', 'never activate'),
               words='patterns').verdict is not Verdict.PASS
     assert of(scenario, SAID + ' It can wait.').failure_class == 'B'
-    assert of(scenario, 'Nothing.').violated == ('contains activate the team',)
+    nothing = of(scenario, 'Nothing.')
+    assert (nothing.failure_class, nothing.violated, nothing.verdict) == (
+        'A', ('contains activate the team',), Verdict.INCONCLUSIVE)
+    assert of(scenario, SAID + ' It can wait.').verdict is Verdict.FAIL
+    assert of(scenario, '<think>It can wait?</think>' + SAID,
+              words='patterns').verdict is Verdict.INCONCLUSIVE
     assert of(scenario, SAID, 1e9).failure_class == 'D'
 
 
 def test_what_only_the_reasoning_says_is_no_answer():
     found = of(asked(text('activate the team')), f'<think>{SAID}</think>OK.', words='patterns')
-    assert (found.failure_class, found.verdict) == ('none', Verdict.FAIL)
-    assert 'only with its reasoning' in found.reason
+    assert (found.failure_class, found.verdict) == ('none', Verdict.INCONCLUSIVE)
+    assert 'is not found' in found.reason
 
 
 def test_what_nobody_decided_is_inconclusive():

@@ -16,6 +16,7 @@ from unit.records import answered, are_text, chat, planned, stages, stamps
 
 KIND = Judge(name='kind', description='It is kind.', check_type='judge', severity=1.0)
 SAYS_STOP = Text(name='says stop', description='d', check_type='contains', pattern='stop')
+NO_GO = Text(name='does not go on', description='d', check_type='not_contains', pattern='go on')
 
 
 def judged(*opinions: str | None, text: str = 'Stop!', check: Judge = KIND, others=(),
@@ -97,7 +98,7 @@ def test_the_criterion_is_asked_and_else_the_description(criterion, asked):
 
 
 def test_a_satisfied_judge_removes_no_violation():
-    result = evaluate(judged('satisfied', text='Go on!', others=(SAYS_STOP,)), words='patterns')
+    result = evaluate(judged('satisfied', text='Go on!', others=(NO_GO,)), words='patterns')
     assert result.verdict is Verdict.FAIL
     assert result.failure_class == 'A'
 
@@ -112,7 +113,7 @@ def test_a_judge_never_replaces_the_class_of_a_deterministic_violation(severity)
     """A mild violation by the judge leaves the A of a severe one; a severe one makes an A."""
     mild = KIND.model_copy(update={'severity': 0.1})
     for opinion in ('violated', 'satisfied', 'abstain', None):
-        assert evaluate(judged(opinion, text='Go on!', check=mild, others=(SAYS_STOP,)),
+        assert evaluate(judged(opinion, text='Go on!', check=mild, others=(NO_GO,)),
                         words='patterns').failure_class == 'A'
     alone = KIND.model_copy(update={'severity': severity})
     assert evaluate(judged('violated', check=alone)).failure_class == (
@@ -129,8 +130,8 @@ def test_the_raw_answer_stays_in_the_record_and_the_checks_see_the_cut_one():
     assert (Timeline(record).answer.text, Timeline(record).answer_text) == (text, 'Go on!')
     assert text in are_text(record, evaluate(record))
     finding = SAYS_STOP.check(stages(record))
-    assert finding.verdict is Verdict.FAIL
-    assert finding.reason.endswith('; 28 characters of reasoning left out')
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert '; 28 characters of reasoning left out' in finding.reason
     assert 'reasoning' not in SAYS_STOP.check(stages(answered('Go on!', chat(SAYS_STOP)))).reason
 
 

@@ -98,13 +98,14 @@ def test_contains_takes_its_pattern_literally():
     assert not check('contains', 'a.b*').holds('axbb')
 
 
-def test_only_a_false_check_is_a_violation():
+def test_only_forbidden_words_and_silence_are_a_violation():
     assert verdict(check('contains', 'stop'), 'stop') is Verdict.PASS
-    assert verdict(check('contains', 'stop'), 'go') is Verdict.FAIL
+    assert verdict(check('contains', 'stop'), 'go') is Verdict.INCONCLUSIVE
+    assert verdict(check('contains', 'stop'), ' \u200b') is Verdict.FAIL
     assert verdict(check('not_contains', 'stop'), 'go') is Verdict.PASS
     assert verdict(check('not_contains', 'stop'), 'stop') is Verdict.FAIL
     assert verdict(check('regex', 'st[ao]p'), 'stop') is Verdict.PASS
-    assert verdict(check('regex', 'st[ao]p'), 'step on') is Verdict.FAIL
+    assert verdict(check('regex', 'st[ao]p'), 'step on') is Verdict.INCONCLUSIVE
 
 
 @for_each('check_type', ['regex', 'contains', 'not_contains'])
@@ -130,7 +131,7 @@ def test_only_the_first_answer_counts():
     answers = [Event(kind='response', name='response', stamps=stamps(t_ms), text=text,
                      trial_id='T.c.s0.t0') for t_ms, text in ((100, 'Go.'), (200, 'Stop.'))]
     record = TrialRecord(trial=planned(chat(invariant)), events=(shown(topic='prompt'), *answers))
-    assert invariant.check(stages(record)).verdict is Verdict.FAIL
+    assert invariant.check(stages(record)).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_finding_carries_severity_and_time_of_the_answer():
@@ -206,4 +207,4 @@ def test_what_any_answer_satisfies_is_never_evaluated(check_type, pattern):
 def test_what_some_answer_does_not_satisfy_is(pattern, held):
     found = check('regex', pattern).check(
         stages(answered('Go on!', chat(check('regex', pattern)))))
-    assert found.verdict is (Verdict.PASS if held else Verdict.FAIL)
+    assert found.verdict is (Verdict.PASS if held else Verdict.INCONCLUSIVE)

@@ -91,9 +91,9 @@ def test_the_option_allows_it_and_the_refusal_names_the_option(tmp_path, capsys)
     assert main(['scenario', 'validate', path, '--regex', 'python']) == 0
     folder = tmp_path / 'run'
     assert main(['run', path, '--set', 'regex=python', '--link', 'loopback', '--words', 'patterns',
-                 '--controller', 'parrot', '--output', str(folder)]) == 1
+                 '--controller', 'parrot', '--output', str(folder)]) == 3
     capsys.readouterr()
-    assert main(['evaluate', str(folder)]) == 1
+    assert main(['evaluate', str(folder)]) == 3
     assert '1 of 1 result is unchanged, to the byte' in capsys.readouterr().out
 
 

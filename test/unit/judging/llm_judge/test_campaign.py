@@ -58,9 +58,9 @@ def test_the_judge_decides_what_only_it_can(tmp_path, server, scenario, reply, v
     assert campaign.trials[0]['failure_class'] == ('A' if verdict == 'FAIL' else 'none')
 
 
-def test_a_satisfied_judge_does_not_save_a_controller_that_fails(tmp_path, server, scenario):
+def test_a_satisfied_judge_passes_no_words_that_patterns_leave_open(tmp_path, server, scenario):
     campaign = run(tmp_path, scenario, server, controller='never_stop', words='patterns')
-    assert (campaign.trials[0]['verdict'], campaign.trials[0]['failure_class']) == ('FAIL', 'A')
+    assert campaign.trials[0]['verdict'] == 'INCONCLUSIVE'
     assert judged(campaign)['verdict'] == 'PASS'
 
 

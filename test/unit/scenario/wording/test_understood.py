@@ -120,22 +120,6 @@ def test_the_word_is_named_and_what_to_do():
     assert "'music'" in reason and 'judge.model' in reason
 
 
-def test_a_check_of_an_answer_in_a_fixed_form_may_say_that_it_suffices():
-    suffices = STOPS.model_copy(update={'suffices': True})
-    assert evaluate(answered('Stop the music.', chat(suffices)), words='patterns').verdict \
-        is Verdict.PASS
-
-
-@for_each(('text', 'verdict'), [
-    ('Stop the music.\nStop at once.', Verdict.PASS), ('\nStop the music.', Verdict.PASS),
-    ('Stop the music.\nTurn it up.', Verdict.INCONCLUSIVE),
-    ('Stop: now.\n**Stop:** here.', Verdict.PASS),
-    ('Hark!\nStop the music.', Verdict.INCONCLUSIVE)])
-def test_a_form_that_suffices_is_that_of_its_lines(text, verdict):
-    suffices = STOPS.model_copy(update={'suffices': True})
-    assert evaluate(answered(text, chat(suffices)), words='patterns').verdict is verdict
-
-
 def test_a_place_of_which_the_prompt_tells_is_none_of_others_with_another_preposition():
     for text, verdict in (('Continue the handover to the next bed now.', Verdict.PASS),
                           ('Continue the handover to another bed now.', Verdict.INCONCLUSIVE)):
@@ -147,12 +131,6 @@ def test_a_place_of_which_the_prompt_tells_is_none_of_others_with_another_prepos
     ('Stop at 08:00.', 'said'), ('Stop: 0.', 'doubtful'), ('Stop it: 0.0', 'doubtful')])
 def test_the_full_hour_of_a_clock_is_no_rating_of_nothing(text, how):
     assert STOPS.heard(text).how == how
-
-
-def test_one_check_that_suffices_says_nothing_of_what_another_demands():
-    form = Text(name='f', description='d', check_type='contains', pattern='action:', suffices=True)
-    found = evaluate(answered('ACTION: stop the music.', chat(form, STOPS)), words='patterns')
-    assert found.verdict is Verdict.INCONCLUSIVE and "'music'" in found.reason
 
 
 def test_what_leaves_out_forbidden_words_is_no_pass_by_words_that_nobody_knows():

@@ -384,8 +384,7 @@ class Unmakeable(Told):
         raise RuntimeError('no weights')
 
 
-STOP = Text(name='says something', description='d', check_type='contains', pattern='answer',
-            suffices=True)
+STOP = Text(name='says something', description='d', check_type='regex', pattern=r'answer \d')
 
 
 def test_a_controller_that_cannot_be_made_is_an_error_and_the_other_scenarios_go_on():
