@@ -20,12 +20,13 @@ from unit.reports.test_first_screen import source
 
 pytestmark = pytest.mark.environment
 
+ROOT = Path(__file__).parents[2]
 COMMAND = Path(sys.executable).with_name('safety-scenarios')
 FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync',
          '--no-first-run']
 LOOKS = {'light': {'color_scheme': 'light', 'viewport': {'width': 1280, 'height': 900}},
          'dark': {'color_scheme': 'dark', 'viewport': {'width': 1280, 'height': 900}},
-         'phone': {'color_scheme': 'light', 'viewport': {'width': 390, 'height': 844}}}
+         'phone': {'color_scheme': 'light', 'viewport': {'width': 320, 'height': 700}}}
 HOSTILE = ('</script><script>document.title="taken"</script><img src=x onerror=alert(1)>\x1b[31m'
            '\u202egnp.exe\u2028\x00 {{ 7 * 7 }} &lt;b&gt; \ud800 שלום')
 
@@ -166,6 +167,20 @@ def test_everybody_can_read_it_in_light_and_dark_on_a_phone_and_on_paper(opened,
     assert page.evaluate("getComputedStyle(document.querySelector('#signatures')).breakBefore"
                          ) == 'page'
     assert page.inner_text('.sign').count('Signature') == 3
+
+
+def test_everybody_can_read_a_table_of_cards_on_a_phone(browser, tmp_path):
+    from axe_playwright_python.sync_playwright import Axe
+    path = tmp_path / 'cards.html'
+    subprocess.run([COMMAND, 'suite', 'table', ROOT / 'config' / 'cards', '--output', path],
+                   check=True, capture_output=True, timeout=120)
+    context = browser.new_context(**LOOKS['phone'])
+    page = context.new_page()
+    page.goto(path.as_uri())
+    found = [one['id'] for one in Axe().run(page).response['violations']]
+    is_wide = page.evaluate('document.documentElement.scrollWidth > innerWidth')
+    context.close()
+    assert found == [] and not is_wide
 
 
 def test_the_switch_changes_the_colours(opened, folder):

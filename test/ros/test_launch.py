@@ -118,10 +118,9 @@ def test_the_monitor_ends_launch_with_an_error_for_what_is_wrong(ros, tmp_path, 
     assert re.search(words, said), said
 
 
-@pytest.mark.parametrize('space', ['', 'r1'])
 def test_a_guarded_evaluator_is_led_up_and_ends_launch_when_it_is_shut_down(
-        prefix, tmp_path, domain, space):
-    profile, name = tmp_path / 'robot.yaml', f'/{space}/lifecycle_evaluator_node'.replace('//', '/')
+        prefix, tmp_path, domain):
+    profile, name = tmp_path / 'robot.yaml', '/lifecycle_evaluator_node'
     profile.write_text('robot: {kind: mobile_base}\n'
                        'topics: {cmd_vel: {topic: cmd_vel}, human_pose: {topic: human_pose, '
                        'type: geometry_msgs/msg/PoseStamped}}\n'
@@ -132,7 +131,7 @@ def test_a_guarded_evaluator_is_led_up_and_ends_launch_when_it_is_shut_down(
         looker = Node('looker', context=context)
         with spinning(looker), subprocess.Popen(
                 [sys.executable, '-c', _LAUNCH, EVAL.with_name('hil.launch.py'), *BRIEF,
-                 f'profile:={profile}', f'domain_id:={domain}', f'namespace:={space}',
+                 f'profile:={profile}', f'domain_id:={domain}',
                  f'output:={tmp_path / "run"}', 'start:=activate'],
                 stdout=printed, stderr=subprocess.STDOUT, cwd=tmp_path,
                 env={**environment(domain), 'AMENT_PREFIX_PATH': os.pathsep.join(paths),
