@@ -119,7 +119,7 @@ def _closing(trial: Trial, topics: Sequence[str]) -> Iterator[float]:
 
 
 def _gaps(one: Body, speed: float) -> Sequence[float]:
-    """Return the distances of a body from a robot that drives straight on, at each of ``_LOOKS_S``."""
+    """Return the gaps between a body and a robot that drives straight on, at ``_LOOKS_S`` (m)."""
     x, y, heading = one.ahead, one.left, one.heading(one.ahead, one.left, (0.0, 0.0, 0.0))
     way, found = one.motion.begin((0.0, 0.0, 0.0)), list[float]()
     for step in range(round(_LOOKS_S[-1] / _STEP_S) + 1):
