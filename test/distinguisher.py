@@ -12,15 +12,18 @@ how much it changed is what is read now.
   times: nothing has happened yet, so nothing of it may tell what will.
 * *change*: times, topics, rates, and the size and the suddenness of each change, without sign and
   without what was read before it.
+* *closing*: in a world, how fast what appears comes nearer to a robot that drives on, in the
+  first 0.6 s: whoever stands in the world comes nearer as well.
 * *exact*: what is exactly 0, the same as before or the same again in each field of a message, how
   long its texts and lists are, whether a list has a value twice.
 
-What is meaning, and not looked at: how near something is, whether it came nearer or went away,
-how many beams show it, what a message says in words or values, and how long a silence or an old
-stamp lasts beyond the first message that is missing or old.
+What is meaning, and not looked at: how near something is, whether it appears nearer or farther
+than what was there before, how many beams show it, what a message says in words or values, and
+how long a silence or an old stamp lasts beyond the first message that is missing or old.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+import itertools
 import math
 from typing import Any, Literal
 
@@ -29,13 +32,23 @@ from safety_scenarios import registry
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import Stamp, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.world_body import Body, disc, gap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial
 
-View = Literal['before', 'distance', 'place', 'exact']
-VIEWS: tuple[View, ...] = ('before', 'distance', 'place', 'exact')
-"""Before the event; its change, measured by the distance or by the place of what is shown; exact
-values."""
+View = Literal['before', 'distance', 'place', 'closing', 'exact']
+VIEWS: tuple[View, ...] = ('before', 'distance', 'place', 'closing', 'exact')
+"""Before the event; its change, measured by the distance or by the place of what is shown; how
+fast that comes nearer; exact values."""
+_CRUISE = 0.8
+"""Share of its top speed at which the robot drives on."""
+_LOOKS_S = 0.0, 0.3, 0.6
+"""After the event: between two of these it measures a closing speed. Later ones are of no use, as
+a controller that waits longer reacts too late to the hazard."""
+_READS_M_S = 0.2
+"""What a controller can tell of a closing speed in such a time: ``other_uncertainty`` of the
+scenarios says that a tracker reads to 0.065 m."""
+_STEP_S = 0.02
 _SECOND_NS = 1_000_000_000
 _BLANK = StimulusContext('', (), None)
 
@@ -50,8 +63,9 @@ def accuracies(hazard: Scenario, variant: Scenario, draws: int = 400,
                      for plugin in scenario.robot_body.published})
     found = dict[View, float]()
     for view in VIEWS:
-        features = numpy.array([list(_features(trial, topics, view)) for trial in drawn]) \
-            if view != 'exact' else _exact(drawn)
+        features = _exact(drawn) if view == 'exact' else numpy.array([
+            list(_closing(trial, topics) if view == 'closing' else _features(trial, topics, view))
+            for trial in drawn])
         forest = RandomForestClassifier(n_estimators=60, min_samples_leaf=5, random_state=0)
         found[view] = float(cross_val_score(
             forest, features, numpy.repeat([0, 1], draws), cv=5).mean())
@@ -89,6 +103,33 @@ def _features(trial: Trial, topics: Sequence[str], view: View) -> Iterator[float
             continue
         yield max((_size(before, one, 0, view) for one in harmless), default=-1.0)
         yield from _event(before, hazard.get(topic), view)
+
+
+def _closing(trial: Trial, topics: Sequence[str]) -> Iterator[float]:
+    """Yield how fast what appears on each topic of a world comes nearer (m/s), 0 elsewhere."""
+    body = trial.scenario.robot_body
+    shown = {plugin.topic: plugin.intent(_BLANK) for plugin in trial.hazard}
+    speed = body.robot.max_speed * _CRUISE if body.robot.kind == 'mobile_base' else 0.0
+    for topic in topics:
+        intent = shown.get(topic) if body.world is not None else None
+        gaps = [_gaps(one, speed) for one in intent.bodies()] if intent is not None else []
+        nearest = [min(one) for one in zip(*gaps, strict=True)]
+        yield from (round((near - later) / (_LOOKS_S[1] - _LOOKS_S[0]) / _READS_M_S)
+                    for near, later in itertools.pairwise(nearest or [0.0] * len(_LOOKS_S)))
+
+
+def _gaps(one: Body, speed: float) -> Sequence[float]:
+    """Return the gaps between a body and a robot that drives straight on, at ``_LOOKS_S`` (m)."""
+    x, y, heading = one.ahead, one.left, one.heading(one.ahead, one.left, (0.0, 0.0, 0.0))
+    way, found = one.motion.begin((0.0, 0.0, 0.0)), list[float]()
+    for step in range(round(_LOOKS_S[-1] / _STEP_S) + 1):
+        robot = speed * step * _STEP_S, 0.0, 0.0
+        if any(math.isclose(step * _STEP_S, look_s) for look_s in _LOOKS_S):
+            found.append(gap(one.footprint, (x, y, heading), disc(0.0), robot))
+        east, north = (speed, 0.0) if one.motion.is_along \
+            else way.wanted(x, y, robot, step * _STEP_S)
+        x, y = x + east * _STEP_S, y + north * _STEP_S
+    return found
 
 
 def _exact(drawn: Sequence[Trial]) -> Any:

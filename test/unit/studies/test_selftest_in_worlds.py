@@ -40,7 +40,7 @@ def test_what_only_a_world_shows_is_tested_where_it_is_named():
 
 
 @pytest.mark.parametrize(('scenario', 'check'), [
-    ('SCN-R-D-224', 'keeps its protective distance'), ('SCN-R-D-203', 'keeps away from people')])
+    ('SCN-R-D-201', 'keeps its protective distance'), ('SCN-R-D-203', 'keeps away from people')])
 def test_who_turns_to_people_beside_its_path_fails_and_who_weaves_does_not(scenario, check):
     for controller, verdict in (('swerves_at_people', Verdict.FAIL),
                                 ('weaves_slowly', Verdict.PASS)):
@@ -51,7 +51,7 @@ def test_who_turns_to_people_beside_its_path_fails_and_who_weaves_does_not(scena
 
 
 def test_nobody_beside_the_path_of_a_benign_variant_may_be_passed_closely_at_speed():
-    """Who walks off 10 m away is out of reach, and for things there is the check of contacts."""
+    """Who is 10 m away is out of reach, and for things there is the check of contacts."""
     for scenario in load_scenarios(['worlds']).scenarios:
         near = [one for one in scenario.body.stimuli
                 if one.kind == 'person' and one.distance < 10.0]
