@@ -374,7 +374,7 @@ def _agents(scenario: Scenario, block: AgentsBody) -> Iterator[str]:
 
 def _drawn_in_stimuli(scenario: Scenario) -> dict[str, str]:
     """Return the path of each field of a stimulus that a text gives a drawn value."""
-    found = {}
+    found: dict[str, str] = {}
     for name, draw in scenario.body.vary.items():
         if not draw.is_in_text:
             continue

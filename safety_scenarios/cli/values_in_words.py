@@ -28,13 +28,14 @@ def stimulus_text(one: Any, place: str, draws: Mapping[str, str]) -> str:
 
 
 def fields_text(noun: Noun, place: str, draws: Mapping[str, str],
-            leave_out: Collection[str] = _NAMES) -> str:
+                leave_out: Collection[str] = _NAMES) -> str:
+    """Return the fields of a block that are not as usual, on one line."""
     return ', '.join(f'{name} {text}' for name, text in
                      field_texts(noun, place, draws, (), leave_out).items())
 
 
 def field_texts(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection[str] = (),
-            leave_out: Collection[str] = _NAMES) -> dict[str, str]:
+                leave_out: Collection[str] = _NAMES) -> dict[str, str]:
     """Return each field of a block that is not its default, or what it is drawn from."""
     every = noun.model_dump(mode='json')
     given = noun.model_dump(mode='json', exclude_defaults=True)
@@ -69,6 +70,7 @@ def _with_unit(noun: Noun, name: str, value: Any) -> str:
 
 
 def is_long(draw: Draw) -> bool:
+    """Return whether a draw has too many choices to name them where it is used."""
     return draw.extent is None and len(draw.probes) > _MANY
 
 
@@ -116,6 +118,7 @@ def time_text(*values: float) -> str:
 
 
 def value_text(value: Any) -> str:
+    """Return a value on one line, whole."""
     if isinstance(value, Mapping):
         return ', '.join(f'{name} {value_text(one)}' for name, one in value.items())
     if isinstance(value, (list, tuple)):
