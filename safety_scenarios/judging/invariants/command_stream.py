@@ -3,7 +3,7 @@
 
 """A command stream that is alive and not flooded, and no motion commanded on old data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 import math
@@ -33,7 +33,7 @@ _BRAKES = 0.7
 
 class Liveness(InvariantPlugin):
     """
-    No gap between commands above ``max_gap_ms``, and not more than ``max_rate_hz`` of them.
+    No gap between commands is above ``max_gap_ms``.
 
     Gaps run from the first command, and from when the controller was asked to move, to the end of
     the observation, the last command's own silence included. They go by when commands were sent
@@ -46,6 +46,8 @@ class Liveness(InvariantPlugin):
 
     margin_is_time: ClassVar[bool] = True
     holds_always: ClassVar[bool] = True
+
+    wording: ClassVar[Mapping[str, str]] = {'max_rate_hz': 'and at most {} of them'}
 
     kind: Literal['liveness'] = 'liveness'
     topic: str = Field(min_length=1)

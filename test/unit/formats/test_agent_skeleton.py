@@ -90,6 +90,7 @@ def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
 def test_a_monitor_is_described_without_a_hazard(capsys):
     assert main(['scenario', 'describe', str(ROOT / 'config/monitors/mobile_base.yaml')]) == 0
     found = capsys.readouterr().out
+    assert 'max_rate_hz' not in found
     assert 'a monitor' in found and 'Hazard' not in found and '(by stamp) than 500 ms' in found
 
 
