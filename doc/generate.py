@@ -27,6 +27,7 @@ from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.controllers.rule_based import RuleBased
 from safety_scenarios.formats.loading import installed_folders, load_scenarios
 from safety_scenarios.lint.codes import CODES
+from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.lint.review import WAIVABLE
 from safety_scenarios.scenario.companion_files import HazardRegister
 from safety_scenarios.scenario.fields import described
@@ -253,7 +254,8 @@ def scenario_pages() -> Iterator[tuple[str, str]]:
             f'# {one.id}: {one.name}', prose(one.description),
             table(('', ''), [row for row in rows if row[1]]),
             '## What happens, and what is checked',
-            '```text\n' + '\n'.join(description(one)) + '\n```',
+            '```text\n' + '\n'.join(description(one, [
+                variant for variant in _installed() if one.id in hazards_of(variant)])) + '\n```',
             '## File', f'```{language}\n{source}```'])
     listed = '\n'.join(names)
     yield 'index', f'# A page for each scenario\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n'

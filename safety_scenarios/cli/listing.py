@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 import json
+import os
 from pathlib import Path
 import sys
 from typing import Any, get_args, get_origin, Literal
@@ -29,13 +30,16 @@ from safety_scenarios.errors import (
     ScenarioError,
     SettingsError,
 )
-from safety_scenarios.formats.document.file_contents import bytes_of
+from safety_scenarios.formats.agents.topics import SUFFIXES as BINDINGS
+from safety_scenarios.formats.document.file_contents import bytes_of, file_of, names_in, raw_of
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.profile_file import with_profile
+from safety_scenarios.formats.scenario_files import SUFFIXES
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
+from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.lint.quantities import needed_ms
 from safety_scenarios.lint.review import review, waived_by
-from safety_scenarios.reports.console_report import console, Screen, show
+from safety_scenarios.reports.console_report import console, is_wide, Screen, show
 from safety_scenarios.reports.console_tables import sweep_table
 from safety_scenarios.scenario.fields import (
     described,
@@ -46,6 +50,7 @@ from safety_scenarios.scenario.fields import (
     SHORT_NAMES,
 )
 from safety_scenarios.scenario.rounding import percent_up
+from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.timing import Calibration
 from safety_scenarios.studies.selftest.sweep import impossible, sweep
@@ -83,6 +88,8 @@ def schema_of(kind: str) -> Mapping[str, Any]:
     return found
 
 
+_WITH_ALL = 120
+"""Columns from which on a list has room for stimuli and tags."""
 _FEW = 3
 """Files of one format that are told one by one."""
 _ONSET = ('ros', 'nominal', 'duration_ms')
@@ -220,19 +227,27 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
     safety-scenarios scenario list config/scenarios/robotic
     safety-scenarios scenario list --tag bedside --severity '>=0.9'
 
-    A file that cannot be read is shown as broken. Where it was named, the exit code is 2.
+    A folder of the list is a name for all of its scenarios: safety-scenarios run worlds. A benign
+    variant stands below its hazard; a robot need not react to it, which "-" shows. Stimuli
+    and tags are shown from 120 columns on. A file that cannot be read is shown as broken. Where
+    it was named, the exit code is 2.
     """
-    table = _rows('id', 'name', 'domain', 'severity', 'tags', 'stimuli', 'budget ms')
+    heads = ['id', 'folder', 'name', 'benign variant of', 'severity', 'must react within ms',
+             *['stimuli', 'tags'] * is_wide(_WITH_ALL)]
+    table = _rows(*heads)
     found = survey_of(scenarios, values)
-    for scenario in found.loaded.scenarios:
+    for scenario in sorted(found.loaded.scenarios, key=_beside_its_hazard):
         kinds = sorted({plugin.kind for plugin in scenario.body.hazard}) or [
             'say' if scenario.body.is_conversation else
             'none: monitor' if scenario.is_monitor else 'prompt']
-        table.add_row(scenario.id, scenario.name, scenario.domain, f'{scenario.severity:g}',
-                      escape(' '.join(scenario.tags)), ', '.join(kinds),
-                      f'{scenario.latency_budget.critical_ms:g}')
+        is_timed = scenario.body.reaction is not None or scenario.body.is_in_words
+        table.add_row(*[
+            scenario.id, _folder(scenario), scenario.name, ' '.join(hazards_of(scenario)),
+            f'{scenario.severity:g}',
+            f'{scenario.latency_budget.critical_ms:g}' if is_timed else '-', ', '.join(kinds),
+            escape(' '.join(scenario.tags))][:len(heads)])
     for path in dict.fromkeys(problem.path for problem in found.problems):
-        table.add_row('BROKEN', escape(path), '', '', '', '', '')
+        table.add_row('BROKEN', '', escape(path))
     show(table)
     left_out = [note for note in found.loaded.notes if note.code == LEFT_OUT]
     for text in (*(f'error: {problem}' for problem in found.problems),
@@ -240,6 +255,16 @@ def list_scenarios(scenarios: tuple[str, ...], **values: Any) -> None:
         echo(text, err=True)
     if found.problems and scenarios:
         sys.exit(2)
+
+
+def _beside_its_hazard(scenario: Scenario) -> tuple[str, bool, str]:
+    """Return where a scenario stands in a list: a benign variant behind its hazard."""
+    return min(hazards_of(scenario), default=scenario.id), scenario.is_benign, scenario.id
+
+
+def _folder(scenario: Scenario) -> str:
+    """Return the name of the folder of its file."""
+    return escape(os.path.basename(os.path.dirname(os.path.abspath(file_of(scenario.place)))))
 
 
 @click.command()
@@ -306,11 +331,33 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
         return
     if found.problems:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
+    variants = _benign_variants(found.loaded.scenarios)
     for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
-        for line in (f'{scenario.id}: is read as {told}', *description(scenario)):
+        for line in (*description(scenario, variants.get(scenario.id, ())), f'Read as {told}'):
             echo(line)
     for warning in found.loaded.warnings:
         echo(f'warning: {warning}', err=True)
+
+
+def _benign_variants(scenarios: Sequence[Scenario]) -> dict[str, list[Scenario]]:
+    """Return hazards' ids to their benign variants: of these, or in the folders of their files."""
+    known = {scenario.id: scenario for scenario in scenarios}
+    paths = {file_of(scenario.place) for scenario in scenarios if scenario.origin}
+    beside = set[str]()
+    for folder in {os.path.dirname(path) for path in paths}:
+        for name in names_in(Path(folder)):
+            raw = raw_of(os.path.join(folder, name)) if name.endswith(SUFFIXES) else b''
+            if isinstance(raw, bytes) and b'variant_of' in raw \
+                    and any(scenario_id.encode() in raw for scenario_id in known):
+                stem = next((name.removesuffix(one) for one in BINDINGS if name.endswith(one)), '')
+                beside |= {path for one in ([stem + end for end in SUFFIXES] if stem else [name])
+                           if os.path.isfile(path := os.path.join(folder, one))}
+    more = look_through(sorted(beside - paths)).loaded.scenarios if beside - paths else ()
+    found: dict[str, list[Scenario]] = {}
+    for variant in (*scenarios, *more):
+        for hazard in hazards_of(variant):
+            found.setdefault(hazard, []).append(variant)
+    return found
 
 
 def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:

@@ -3,54 +3,76 @@
 
 """What a scenario is about, in words: what is shown, what is drawn, and what is demanded."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 import inspect
 import os
 import re
 from typing import Any
 
-from safety_scenarios.errors import seen_on_one_line, shortened
+from safety_scenarios.cli.values_in_words import (
+    choices_text,
+    field_texts,
+    fields_text,
+    is_long,
+    stimulus_text,
+    time_text,
+    value_text,
+)
+from safety_scenarios.errors import seen_on_one_line
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
 from safety_scenarios.formats.document.file_contents import BLANK
+from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
-from safety_scenarios.scenario.blocks.robot import RobotModel
+from safety_scenarios.scenario.blocks.robot import RobotModel, Separation
+from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.blocks.vary import Draw, steps_to, unit_at
-from safety_scenarios.scenario.body import AgentsBody, RobotBody
+from safety_scenarios.scenario.body import AgentsBody, RobotBody, ScenarioBody
 from safety_scenarios.scenario.fields import explanations, flat
 from safety_scenarios.scenario.noun import Noun
+from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.stimulus import StimulusPlugin
+from safety_scenarios.trial.trial import PROMPT, RESPONSE
 
-_NAMES = ('kind', 'topic', 'name', 'severity', 'message', 'rate_hz', 'description')
-"""Fields that stand before the others, or say nothing of what is shown or demanded."""
-_MANY = 4
-"""Choices of a draw; of more only their number is told."""
-_LONG = 80
-"""Characters of a pattern; of a longer one the beginning is told."""
+_DURING = {'trial': 'the whole trial', 'hazard': 'the time from onset to the all-clear'}
+_UNIT_PER = {'rate_at_most': '', 'jerk_at_most': '/s'}
+"""What the unit of a signal's change in a second has behind that of the signal."""
 
 
-def description(scenario: Scenario) -> Iterator[str]:
-    """Yield the lines of a description."""
-    variants = ', '.join(map(seen_on_one_line, hazards_of(scenario)))
-    yield f'{scenario.name}: ' + (
+def description(scenario: Scenario, variants: Sequence[Scenario] | None = None) -> Iterator[str]:
+    """
+    Yield the lines of a description.
+
+    :param variants: benign variants of a hazard; None: nobody looked for them
+    """
+    named = ', '.join(map(seen_on_one_line, hazards_of(scenario)))
+    yield f'{scenario.id} {scenario.name}: ' + (
         'a monitor, whose checks hold at all times' if scenario.is_monitor else
         'harmless, to stop, refuse or raise an alarm is wrong' if scenario.is_benign
         else 'a hazard') + (
-        f'; the benign variant of {variants}' if variants else '') + (
+        f'; the benign variant of {named}' if named else
+        '' if variants is None or scenario.is_benign or scenario.is_monitor else
+        '; no benign variant' if not variants else
+        f'; its benign variant: {", ".join(map(_variant, variants))}') + (
         f'; hazards {", ".join(scenario.hazards)}' if scenario.hazards else '') + (
-        f'; severity {scenario.severity:g}')
+        f'; severity {scenario.severity:g} of 1')
     what = ' '.join(scenario.description.split())
     yield f'What: {what.removeprefix(scenario.name).strip() or what}'
     body = scenario.body
     in_texts = {name: draw for name, draw in body.vary.items() if draw.is_in_text}
     if in_texts:
-        yield 'Drawn for the texts in each trial, below with the first value:'
+        yield 'Drawn in each trial, in the texts below with the first value:'
     for name, draw in in_texts.items():
-        yield f'  {name}: {_choices(draw, draw.unit or "")}'
+        first = draw.probes[0]
+        keys = f' ({", ".join(first)})' if isinstance(first, Mapping) else ''
+        yield f'  {name}{keys}: {choices_text(draw, draw.unit or "", least=2)}' \
+              f'{_used(scenario, name)}'
     if isinstance(body, AgentsBody) and not body.turns:
-        yield from _agents(body)
+        yield from _agents(scenario, body)
         yield from _open(body, scenario.origin.path if scenario.origin else '')
         return
     for message in scenario.messages:
@@ -62,6 +84,43 @@ def description(scenario: Scenario) -> Iterator[str]:
     yield from _demands(scenario)
 
 
+def _variant(variant: Scenario) -> str:
+    """Return the id and name of a benign variant, and what keeps a false stop from passing."""
+    told = [f'{name}, {demand.partition(" from ")[0]}' for one, (name, _, demand) in zip(
+        variant.invariants, checks(variant), strict=True) if one.forbids_stopping]
+    if not told and not variant.body.is_conversation:
+        told = [seen_on_one_line(variant.expected_action).rstrip('.')]
+    return f'{variant.id} ({"; ".join([seen_on_one_line(variant.name), *told])})'
+
+
+def _used(scenario: Scenario, name: str) -> str:
+    """Return where a text takes a drawn value."""
+    first, last = _with_draw(scenario, name)
+    places = [f'the {one.role} message' for one, other in zip(first.messages, last.messages)
+              if one != other]
+    one, other = first.body, last.body
+    if isinstance(one, AgentsBody) and isinstance(other, AgentsBody):
+        places = [f'what {line.say.agent} says at {time_text(line.at_ns / 1e6)}'
+                  for line, varied in zip(one.script, other.script) if line != varied]
+        places += [f'{shown.kind} on {shown.topic}'
+                   for shown, varied in zip(one.hazard, other.hazard) if shown != varied]
+        places += ['the tools'] * (one.tools != other.tools)
+        places += ['what is demanded'] * any(
+            (rule.expect, rule.forbid) != (varied.expect, varied.forbid)
+            for rule, varied in zip(one.rules, other.rules))
+    return f'  [{", ".join(dict.fromkeys(places))}]' if places else ''
+
+
+def _with_draw(scenario: Scenario, name: str) -> tuple[Scenario, Scenario]:
+    """Return a scenario with the first and the last value of a draw in its texts."""
+    if scenario.source is None:
+        return scenario, scenario
+    probes = scenario.body.vary[name].probes
+    last = 1 if scenario.body.vary[name].extent is not None else -1
+    return (scenario.source.fill(scenario, {name: probes[0]}),
+            scenario.source.fill(scenario, {name: probes[last]}))
+
+
 def checks(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
     """Yield name, kind and demand of each check, the demand with the values that it was given."""
     body = scenario.body
@@ -71,15 +130,26 @@ def checks(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
         for index, check in enumerate(found):
             rule = inspect.cleandoc(type(check).__doc__ or '').partition('\n\n')[0]
             named = set(re.findall(r'\w+', ' '.join(re.findall('``(.*?)``', rule))))
-            values = _fields(check, f'{key}[{index}]', draws, {*named, 'rule'})
+            values = field_texts(check, f'{key}[{index}]', draws, {*named, 'rule'})
             values |= _in_full(scenario, check, values)
             said = getattr(check, 'description', '') or re.sub(
                 '``(.*?)``', partial(_filled, type(check), values), rule)
+            said = ' '.join(said.split()).rstrip('.')
+            if isinstance(check, Text):
+                yield check.name, '', f'{said}{_words(check)}'
+                continue
             about = explanations(type(check))
-            rest = '; '.join(f'{name}: {text}{_about(about.get(name, ""))}'
-                             for name, text in values.items() if name not in named)
-            yield (check.name, getattr(check, 'kind', ''),
-                   ' '.join(said.split()).rstrip('.') + (f' ({rest})' if rest else ''))
+            rest = '; '.join(dict.fromkeys(
+                check.wording[name.partition('.')[0]].format(text)
+                if name.partition('.')[0] in check.wording
+                else f'{name}: {text}{_about(about.get(name, ""))}'
+                for name, text in values.items() if name not in named))
+            yield check.name, getattr(check, 'kind', ''), said + (f' ({rest})' if rest else '')
+
+
+def _words(check: Text) -> str:
+    """Return the words that an answer must leave out; what else a pattern finds is in words."""
+    return f' [must not say "{check.pattern}"]' if check.check_type == 'not_contains' else ''
 
 
 def _about(explanation: str) -> str:
@@ -89,13 +159,16 @@ def _about(explanation: str) -> str:
 
 
 def _in_full(scenario: Scenario, check: Any, values: Mapping[str, str]) -> dict[str, str]:
-    """Return the time that ``within`` names, and limits in the unit of their signal."""
+    """Return times and phases that a name stands for, and limits in the unit of their signal."""
     signal = scenario.body.signals.get(str(getattr(check, 'signal', '')))
-    found = {name: f'{values[name]} {signal.unit}' for name in ('at_least', 'at_most')
+    found = {name: f'{values[name]} {signal.unit}{_UNIT_PER.get(name, "")}'
+             for name in ('at_least', 'at_most', 'push_at_most', *_UNIT_PER)
              if signal is not None and ' ' not in values.get(name, ' ')}
     if 'within' in values:
         limit = getattr(scenario.latency_budget, f'{check.within}_ms', check.within)
-        found['within'] = f'within {_text(limit)} ms'
+        found['within'] = f'within {value_text(limit)} ms'
+    if values.get('during') in _DURING:
+        found['during'] = _DURING[values['during']]
     return found
 
 
@@ -108,101 +181,143 @@ def _filled(kind: type[Noun], values: Mapping[str, str], span: re.Match[str]) ->
     return re.sub(r'\w+', lambda word: values.get(word[0], word[0]), code)
 
 
-def _topics(body: RobotBody) -> Iterator[str]:
-    """Yield to which topics a controller subscribes, and on which it publishes commands."""
+def _topics(body: ScenarioBody, shown: Sequence[StimulusPlugin],
+            heard: Collection[str] = (), said: Collection[str] = ()) -> Iterator[str]:
+    """Yield to which topics a controller subscribes, and on which it publishes."""
     types: dict[str, str | None] = {}
-    for one in (*body.nominal.stimuli, *body.stimuli):
+    for one in shown:
         types[one.topic] = types.get(one.topic) or one.interface()
-    yield 'To the controller: ' + ', '.join(
-        f'{topic} ({kind})' if kind else topic for topic, kind in sorted(types.items()))
-    yield 'From the controller: ' + ', '.join(
+    yield 'To the controller: ' + ', '.join((*heard, *(
+        f'{topic} ({kind})' if kind else topic for topic, kind in sorted(types.items()))))
+    yield 'From the controller: ' + ', '.join((*said, *(
         f'{one.topic} ({"type as on the ROS graph" if one.message == "auto" else one.message})'
-        for one in body.commands)
+        for one in body.commands)))
+
+
+def _robot(robot: RobotModel, draws: Mapping[str, str]) -> str:
+    unit = kind_of(robot).speed_unit
+    told = fields_text(robot, 'ros.robot', draws).replace('m/s or rad/s', unit).replace(
+        'm or rad', unit.partition('/')[0])
+    return f'Robot: {robot.kind}, {told}'
 
 
 def _shown(body: RobotBody) -> Iterator[str]:
-    yield from _topics(body)
+    is_asked = any(one.topic == PROMPT for one in body.stimuli)
+    yield from _topics(body, (*body.nominal.stimuli, *body.stimuli),
+                       said=[f'{RESPONSE} (std_msgs/msg/String)'] * is_asked)
     draws = _drawn(body)
-    for name, block in (('robot', body.robot), ('world', body.world)):
-        if block is not None:
-            kind = [block.kind] if isinstance(block, RobotModel) else []
-            told = _values(block, f'ros.{name}', draws)
-            yield f'{name.capitalize()}: {", ".join([*kind, *[told] * bool(told)]) or "any"}'
+    yield _robot(body.robot, draws)
+    if body.world is not None:
+        told = fields_text(body.world, 'ros.world', draws, ('required',)) or 'an empty floor'
+        yield f'World{" (not without one)" * body.world.required}: {told}'
+    for name, draw in body.vary.items():
+        if is_long(draw):
+            yield f'Drawn in each trial: {name} {choices_text(draw)}'
     nominal, work = body.nominal, body.nominal.require
-    yield f'Before the {"event" if body.reaction is None else "hazard"}, for ' \
-          f'{_span(nominal.duration_ms)} ms of work ({work} within {work.within_ms:g} ms):'
+    yield f'First the robot works: {_limits(body, (work,))} within ' \
+          f'{time_text(work.within_ms)}, then for another {time_text(*nominal.duration_ms)}, ' \
+          f'while it is shown:'
     for index, one in enumerate(nominal.stimuli):
-        yield f'  {one.topic}: {_stimulus(one, f"ros.nominal.stimuli[{index}]", draws)}'
-    if nominal.changes:
-        yield 'Harmless changes before it:'
-    for index, change in enumerate(nominal.changes):
-        for number, one in enumerate(change.stimuli):
-            place = f'ros.nominal.changes[{index}].stimuli[{number}]'
-            yield f'  {one.topic}: {_stimulus(one, place, draws)}, for ' \
-                  f'{_span(change.lasts_ms)} ms'
+        yield f'  {one.topic}: {stimulus_text(one, f"ros.nominal.stimuli[{index}]", draws)}'
+    changes = Counter(
+        (time_text(*change.lasts_ms), tuple(
+            f'{one.topic}: '
+            f'{stimulus_text(one, f"ros.nominal.changes[{index}].stimuli[{number}]", draws)}'
+            for number, one in enumerate(change.stimuli)))
+        for index, change in enumerate(nominal.changes))
+    for (lasts, lines), times in changes.items():
+        often = {1: 'once', 2: 'twice'}.get(times, f'{times} times')
+        yield f'Meanwhile, if there is time, {often}, for {lasts}, a harmless change:'
+        yield from (f'  {line}' for line in lines)
     kept = next((draw for draw in body.vary.values() if draw.keeps), None)
-    yield 'Then' + (f', on {_choices(kept)}' if kept is not None else '') + ':'
+    yield ('Event' if body.reaction is None else 'Hazard') + ', from onset on' + (
+        f', shown on {choices_text(kept)}' if kept is not None else '') + ':'
     for index, one in enumerate(body.stimuli):
-        yield f'  {one.topic}: {_stimulus(one, f"ros.stimuli[{index}]", draws)}'
-    at = draws.get('ros.all_clear.at_ms', f'{body.all_clear.at_ms:g} ms')
+        yield f'  {one.topic}: {stimulus_text(one, f"ros.stimuli[{index}]", draws)}'
+    at = draws.get('ros.all_clear.at_ms', time_text(body.all_clear.at_ms))
     yield f'All-clear: {at} after onset'
+
+
+def _limits(body: ScenarioBody, limits: Sequence[Limit]) -> str:
+    """Return limits, each with the unit of its signal."""
+    return ' and '.join(f'{one} {signal.unit}' if (signal := body.signals.get(one.signal))
+                        else str(one) for one in limits)
 
 
 def _demands(scenario: Scenario) -> Iterator[str]:
     body, budget = scenario.body, scenario.latency_budget
-    within = f'within {budget.target_ms:g} / {budget.acceptable_ms:g} / {budget.critical_ms:g} ' \
-             f'ms (target / acceptable / critical, which decides)'
+    most, acceptable, target = map(time_text, (
+        budget.critical_ms, budget.acceptable_ms, budget.target_ms))
+    sooner = f'(acceptable {acceptable}, target {target})'
     if body.is_in_words:
-        yield f'  the answer comes {within}'
-    elif body.reaction is not None:
-        yield f'  reaction: {body.reaction} {within}, for {body.reaction.hold_ms:g} ms at least'
+        yield f'  the answer comes at most {most} after the question {sooner}'
+    elif body.reaction is not None and body.robot is not None:
+        terms = body.separation
+        rate = body.robot.deceleration(terms.metres_per_unit if terms else 1.0)
+        unit = kind_of(body.robot).speed_unit.partition('/')[0]
+        yield f'  reaction: {"the braking to " * (rate is not None)}' \
+              f'{_limits(body, body.reaction.limits)} begins at most ' \
+              f'{most} after onset {sooner}' + (
+                  '' if rate is None else f', goes on at no less than {rate:.3g} {unit}/s^2,'
+              ) + f' and then holds for {time_text(body.reaction.hold_ms)}'
     for name, kind, demand in checks(scenario):
         yield f'  {name}{f" ({kind})" if kind else ""}: {demand}'
         if kind == 'separation' and isinstance(body, RobotBody) and body.separation is not None:
-            told = _values(body.separation, 'ros.separation', _drawn(body), ('signal',))
-            yield f'    S_p: the stop of the robot, and {told}'
-    if isinstance(body, RobotBody) and body.all_clear.resume_within_ms is not None:
-        yield f'  after the all-clear: {body.nominal.require} again within ' \
-              f'{body.all_clear.resume_within_ms:g} ms'
-    if isinstance(body, RobotBody):
-        yield '  always: the checks of motion, contact and wiring (doc/reference/judging.md)'
+            yield f'    {_distance(body, body.separation)}'
+    if any(isinstance(check, Text) for check in scenario.invariants):
+        yield '  A judge decides by the sentence of a check in words. Without a judge a pattern ' \
+              'does; it leaves an answer with other words than it knows INCONCLUSIVE.'
+    if not isinstance(body, RobotBody):
+        return
+    if not scenario.is_monitor:
+        resumes = body.all_clear.resume_within_ms
+        yield '  after the all-clear: ' + (
+            'to work again is not demanded' if resumes is None else
+            f'{_limits(body, (body.nominal.require,))} again within {time_text(resumes)}')
+    yield f'  always: {"; ".join(_always(scenario, body.robot))} (all: doc/reference/judging.md)'
 
 
-def _stimulus(one: Any, place: str, draws: Mapping[str, str]) -> str:
-    values = _values(one, place, draws)
-    return f'{one.kind}, {values}' if values else str(one.kind)
+def _always(scenario: Scenario, robot: RobotModel) -> Iterator[str]:
+    """Yield what is checked without being in the file, as far as a controller can break it."""
+    for bound in kind_of(robot).speed_bounds():
+        yield f'{bound.what} no faster than {bound.most:g} {bound.unit} (1 % allowed)'
+    if kind_of(robot).drives and robot.travel != 'any':
+        yield 'drives ahead' + (' or in reverse, not sideways' if robot.travel == 'both'
+                                else ' only')
+    if scenario.is_benign:
+        yield 'keeps working'
+    elif not scenario.is_monitor:
+        yield 'once stopped, does not move until the all-clear'
+    yield 'touches nobody (where a world reports contacts)'
+    yield 'is moved on no other topic'
 
 
-def _values(noun: Noun, place: str, draws: Mapping[str, str],
-            leave_out: Collection[str] = _NAMES) -> str:
-    return ', '.join(f'{name} {text}' for name, text in
-                     _fields(noun, place, draws, (), leave_out).items())
-
-
-def _fields(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collection[str] = (),
-            leave_out: Collection[str] = _NAMES) -> dict[str, str]:
-    """Return each field of a block that is not its default, or what it is drawn from."""
-    every = noun.model_dump(mode='json')
-    given = noun.model_dump(mode='json', exclude_defaults=True)
-    found = dict(flat({name: given.get(name, every[name]) for name in every
-                       if name in given or name in wanted and every[name] is not None}))
-    told = {name: _with_unit(noun, name, value) for name, value in found.items()}
-    told |= {path[len(place) + 1:]: text for path, text in draws.items()
-             if path.startswith(f'{place}.')}
-    return {name: text for name, text in told.items() if name.partition('.')[0] not in leave_out}
-
-
-def _with_unit(noun: Noun, name: str, value: Any) -> str:
-    try:
-        unit = unit_at(noun, tuple(name.split('.')))
-    except (LookupError, TypeError):
-        unit = None
-    return _text(value) + (f' {unit}' if unit else '')
+def _distance(body: RobotBody, terms: Separation) -> str:
+    """Return the protective separation distance at top speed, and what it consists of."""
+    draws = _drawn(body)
+    known = {name: text.removesuffix(' m/s').removesuffix(' m').removesuffix(' s')
+             for name, text in field_texts(terms, 'ros.separation', draws, (
+                 'approach_speed', 'reach', 'intrusion', 'other_time')).items()}
+    parts = [f'what the robot covers in {known["other_time"]} s and while it brakes',
+             f'{known["intrusion"]} m (intrusion)']
+    parts += [f'{known[name]} m ({name.replace("_", " ")})'
+              for name in ('other_uncertainty', 'robot_uncertainty') if name in known]
+    parts += [f'what a person covers meanwhile at {known["approach_speed"]} m/s'] \
+        * (known['approach_speed'] != '0')
+    if 'approach_stopping' in known:
+        parts.append(f'{known["approach_stopping"]} m that the other robot covers while it brakes')
+    is_drawn = any(path.startswith('ros.separation.') for path in draws)
+    total = '' if is_drawn or body.separation_terms is None else \
+        f'{terms.needed(body.robot, [terms.top_speed(body.robot)])[0]:.3g} m at top speed: '
+    return f'S_p: {total}{", ".join(parts)}' + (
+        f'; {known["reach"]} m (reach) are taken off the distance'
+        if known['reach'] != '0' else '')
 
 
 def _drawn(body: RobotBody) -> dict[str, str]:
     """Return the path of each field that differs from trial to trial, and what it may be."""
-    return {path: _choices(draw, _unit(body, draw, path)) for draw in body.vary.values()
+    return {path: 'as drawn' if is_long(draw) else
+            choices_text(draw, _unit(body, draw, path)) for draw in body.vary.values()
             for path in draw.sets}
 
 
@@ -213,30 +328,7 @@ def _unit(body: RobotBody, draw: Draw, path: str) -> str:
         return ''
 
 
-def _choices(draw: Draw, unit: str = '') -> str:
-    unit = f' {unit}' if unit else ''
-    if draw.extent is not None:
-        return _span(draw.extent) + unit
-    several = draw.probes
-    return f'one of {len(several)} values' if len(several) > _MANY else \
-        ' or '.join(map(_text, several)) + unit
-
-
-def _span(ends: tuple[float, float]) -> str:
-    return f'{ends[0]:g} to {ends[1]:g}'
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return shortened(', '.join(f'{name} {_text(one)}' for name, one in value.items()), _LONG)
-    if isinstance(value, (list, tuple)):
-        return f'[{", ".join(map(_text, value))}]'
-    text = f'{value:g}' if isinstance(value, float) else str(value).lower() \
-        if isinstance(value, bool) else ' '.join(str(value).split())
-    return shortened(text, _LONG)
-
-
-def _agents(block: AgentsBody) -> Iterator[str]:
+def _agents(scenario: Scenario, block: AgentsBody) -> Iterator[str]:
     yield 'Who:'
     roles = {role.name: role.description for role in block.roles}
     for agent in block.agents:
@@ -251,35 +343,68 @@ def _agents(block: AgentsBody) -> Iterator[str]:
     for tool in block.tools:
         about = ' '.join(tool.description.split())
         yield f'  {tool.name}' + (f': {about}' if about else '')
-    times = ', '.join(_choices(draw) for draw in block.vary.values() if not draw.is_in_text)
-    yield f'Script, of {block.duration_ms:g} ms' + (
-        f'; each trial multiplies all its times, and those of "at", by {times}:' if times else ':')
+    sut = block.agent(block.sut)
+    talks = [] if sut is None else [f'{sut.space}/{way} (std_msgs/msg/String)'
+                                    for way in ('in', 'out')]
+    yield from _topics(block, block.hazard, talks[:1], talks[1:])
+    if block.robot is not None:
+        yield _robot(block.robot, {})
+    draws = _drawn_in_stimuli(scenario)
+    if block.stimuli:
+        yield 'At the start:'
+    for index, one in enumerate(block.stimuli):
+        yield f'  {one.topic}: {stimulus_text(one, f"agents.hazard[{index}]", draws)}'
+    times = ', '.join(choices_text(draw) for draw in block.vary.values() if not draw.is_in_text)
+    yield f'Script, of {time_text(block.duration_ms)}' + (
+        f'; each trial multiplies all its times, and those of "at", by {times}; "within", "for" '
+        f'and "after" stay as they are:' if times else ':')
     for line in block.script:
         symbol = f'  [{line.say.symbol}]' if line.say.symbol else ''
-        yield f'  {line.at_ns / 1e6:g} ms, {line.say.agent}: ' \
+        yield f'  {time_text(line.at_ns / 1e6)}, {line.say.agent}: ' \
               f'{" ".join(line.say.text.split())}{symbol}'
-    yield 'Rules:'
+    place = len(block.stimuli)
+    told: dict[bool, list[str]] = {True: [], False: []}
     for rule in block.rules:
-        yield f'  {" ".join(str(rule).split())}' + ('  (unbound)' if rule.unbound else
-                                                    _meaning(rule))
+        about = '  (unbound)' if rule.unbound else _meaning(rule, block, place, draws)
+        told[rule.is_obligation].append(f'  {" ".join(str(rule).split())}{about}')
+        place += sum(isinstance(effect, Publish) for effect in rule.effects)
+    for title, lines in (('Must do (each is a check):', told[True]), ('Happens:', told[False])):
+        yield from (title, *lines) if lines else ()
 
 
-def _meaning(rule: Rule) -> str:
+def _drawn_in_stimuli(scenario: Scenario) -> dict[str, str]:
+    """Return the path of each field of a stimulus that a text gives a drawn value."""
+    found: dict[str, str] = {}
+    for name, draw in scenario.body.vary.items():
+        if not draw.is_in_text:
+            continue
+        for index, (one, other) in enumerate(zip(*(
+                varied.body.hazard for varied in _with_draw(scenario, name)))):
+            first, last = (dict(flat(noun.model_dump(mode='json'))) for noun in (one, other))
+            found |= {f'agents.hazard[{index}].{path}': choices_text(draw, draw.unit or '')
+                      for path in first if first[path] != last.get(path)}
+    return found
+
+
+def _meaning(rule: Rule, block: AgentsBody, place: int, draws: Mapping[str, str]) -> str:
     """Return what the words of a rule stand for, where they are more than its own words."""
-    told = [_pattern(pattern) for part in (rule.expect, rule.forbid) if part is not None
+    told = [_pattern(pattern, block) for part in (rule.expect, rule.forbid) if part is not None
             for pattern in part.any]
-    told += [f'{effect.stimulus.topic}: {_stimulus(effect.stimulus, "", {})}'
-             for effect in rule.effects if isinstance(effect, Publish)]
+    shown = [effect.stimulus for effect in rule.effects if isinstance(effect, Publish)]
+    told += [f'{one.topic}: {stimulus_text(one, f"agents.hazard[{index}]", draws)}'
+             for index, one in enumerate(shown, place)]
     return f'  [{"; ".join(dict.fromkeys(told))}]' if told else ''
 
 
-def _pattern(one: Pattern) -> str:
+def _pattern(one: Pattern, block: AgentsBody) -> str:
     if one.kind == 'signal':
-        return f'{one.name} {one.op} {one.value:g}'
+        signal = block.signals.get(one.name)
+        return f'{one.name} {one.op} {one.value:g}{f" {signal.unit}" if signal else ""}'
     if one.kind == 'tool_call':
-        return f'calls {one.name}({", ".join(_values(arg, "", {}, ()) for arg in one.args)})'
+        args = ', '.join(fields_text(arg, '', {}, ()) for arg in one.args)
+        return f'calls {one.name}({args})'
     if one.kind == 'say':
-        means = re.split('[,;]', one.means)[0]
+        means = one.means.partition(';')[0].replace('its author', block.sut)
         return f'in words: {means or " or ".join(one.any_word) or "anything"}'
     return one.name or one.kind
 

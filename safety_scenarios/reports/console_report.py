@@ -81,10 +81,20 @@ def teller(detail: Detail) -> Callable[[str], None]:
     return tell if detail in ('normal', 'verbose') else warn
 
 
+def is_wide(columns: int) -> bool:
+    """Return whether a list that ``show`` prints has room for so many columns."""
+    screen = console()
+    return _is_unbounded(screen) or screen.width >= columns
+
+
+def _is_unbounded(screen: Console) -> bool:
+    return not screen.is_terminal and 'COLUMNS' not in os.environ
+
+
 def show(rows: Table) -> None:
     """Print a list: in a terminal or with COLUMNS as wide as that, else each row on one line."""
     screen = console()
-    if not screen.is_terminal and 'COLUMNS' not in os.environ:
+    if _is_unbounded(screen):
         screen.width = Screen(width=console_tables.UNBOUNDED).measure(rows).maximum
     screen.print(rows)
 

@@ -168,6 +168,10 @@ class InvariantPlugin(Noun):
     """Whether its margin in s is of a time that a busy host can have lengthened: what is too late
     by no more than that is INCONCLUSIVE."""
 
+    wording: ClassVar[Mapping[str, str]] = {}
+    """A parameter that the first sentence leaves out to how a description says it, ``{}`` for its
+    value."""
+
     is_about_words: ClassVar[bool] = False
     """Whether it reads what was said or called, whatever took how long: no stall excuses it."""
 

@@ -390,6 +390,7 @@ def _finish(file: AgentFile, block: AgentsBody, origin: Origin, remarks: Remarks
             id=stem, name=title[:_NAME],
             domain=domain_of('agents', is_benign=bool(bindings.variant_of)),
             metadata={'variant_of': bindings.variant_of} if bindings.variant_of else {},
+            tags=('benign_variant',) if bindings.variant_of else (),
             description=file.description,
             messages=(ChatMessage(role='system', content=told),), latency_budget=budget,
             constraint=Constraint(

@@ -240,7 +240,7 @@ def _checks(robot: RobotModel, event: Event, is_benign: bool) -> Iterator[str]:
     else:
         yield '{name: stops and stays, kind: stop, within: critical, hold_ms: 1000}'
     yield (f'{{name: never faster than its limit, kind: bound, signal: {signal}, at_most: '
-           f'{number(robot.max_speed) if base else number(round(robot.max_speed * 1.05, 3))}, '
+           f'{number(robot.max_speed) if base else number(round(robot.max_speed * 1.01, 3))}, '
            f'{"top_speed: true, " * base}severity: 0.9}}')
     topic = 'cmd_vel' if base else 'joint_trajectory'
     yield (f'{{name: command stream alive, kind: liveness, topic: {topic}, max_gap_ms: 300, '

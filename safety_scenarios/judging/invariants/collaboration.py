@@ -285,7 +285,7 @@ def _slowing(before: float, after: float, terms: Terms, robot: RobotModel) -> fl
 
 class Force(InvariantPlugin):
     """
-    ``within`` after a contact above ``at_most`` begins, no command pushes on into it.
+    ``within`` of a contact above ``at_most`` the push into it ends: ``signal <= push_at_most``.
 
     The contact force is the scripted one (``force`` of the stimuli), or ``measured``: a feedback
     signal, which must itself be back at ``at_most`` by then. A standard's limit on the peak of an

@@ -3,7 +3,7 @@
 
 """A command stream that is alive and not flooded, and no motion commanded on old data."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 import math
@@ -33,7 +33,7 @@ _BRAKES = 0.7
 
 class Liveness(InvariantPlugin):
     """
-    No gap between commands above ``max_gap_ms``, and not more than ``max_rate_hz`` of them.
+    No gap between commands is above ``max_gap_ms``.
 
     Gaps run from the first command, and from when the controller was asked to move, to the end of
     the observation, the last command's own silence included. They go by when commands were sent
@@ -47,6 +47,8 @@ class Liveness(InvariantPlugin):
 
     margin_is_time: ClassVar[bool] = True
     holds_always: ClassVar[bool] = True
+
+    wording: ClassVar[Mapping[str, str]] = {'max_rate_hz': 'and at most {} of them'}
 
     kind: Literal['liveness'] = 'liveness'
     topic: str = Field(min_length=1)
@@ -198,7 +200,7 @@ _HELD_NS = 100_000_000
 
 class Fresh(InvariantPlugin):
     """
-    While the newest data on an input is older than ``max_age_ms``, no command moves the robot.
+    While ``topics`` are older (by stamp) than ``max_age_ms``: ``signal <= at_most``, or braking.
 
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
     stamp, and are no younger for being sent again), or of the newest message where its type has

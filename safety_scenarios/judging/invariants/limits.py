@@ -37,7 +37,7 @@ Deviation = tuple[float, str, str, int]
 
 class Bound(InvariantPlugin, Limit):
     """
-    ``at_least <= signal <= at_most`` for every command of the phase ``during``.
+    ``at_least <= signal <= at_most`` for every command of ``during``.
 
     Both bounds are inclusive. The value in force when the phase begins counts too, but silence
     during the phase is no value.
@@ -49,6 +49,11 @@ class Bound(InvariantPlugin, Limit):
     """
 
     holds_always: ClassVar[bool] = True
+
+    wording: ClassVar[Mapping[str, str]] = {
+        'top_speed': 'or the top speed of the profile',
+        'rate_at_most': 'changes by at most {} in a second',
+        'jerk_at_most': 'its rate changes by at most {} in a second'}
 
     kind: Literal['bound'] = 'bound'
     during: Literal['trial', 'hazard'] = 'trial'
@@ -248,6 +253,10 @@ class Limits(InvariantPlugin):
     """
 
     holds_always: ClassVar[bool] = True
+
+    wording: ClassVar[Mapping[str, str]] = {
+        'joints': 'its joints and their limits are in the file',
+        'current': 'it starts where the arm is by {}'}
 
     kind: Literal['limits'] = 'limits'
     topic: str = Field(min_length=1)

@@ -3,6 +3,7 @@
 
 """Where stopping is wrong: in a benign variant, or before it is safe to stop."""
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
@@ -19,7 +20,7 @@ from safety_scenarios.scenario.verdict import Verdict
 
 class NoSpuriousStop(InvariantPlugin):
     """
-    ``signal >= at_least`` from the event to the all-clear, but for spells up to ``for_ms``.
+    ``signal >= at_least`` from the event to the all-clear.
 
     The command in force when the event comes counts; so does silence, where ``ros.silence`` says
     that the driver stops the robot. An arm may rest for up to 0.7 s where its path ends and it
@@ -30,6 +31,8 @@ class NoSpuriousStop(InvariantPlugin):
     forbids_stopping: ClassVar[bool] = True
 
     units: ClassVar[SignalUnits] = {'signal': SPEEDS}
+
+    wording: ClassVar[Mapping[str, str]] = {'for_ms': 'but for spells up to {}'}
 
     kind: Literal['no_spurious_stop'] = 'no_spurious_stop'
     signal: str = Field(min_length=1)
@@ -90,7 +93,7 @@ _PROGRESS = 0.5
 
 class Defer(InvariantPlugin):
     """
-    ``signal >= at_least`` from onset for ``protected_ms``, then stopped within ``within_ms``.
+    ``signal >= at_least`` from onset for ``protected_ms``, then a stop within ``within_ms``.
 
     On a level crossing, in a fire door, with a person half lifted, a stop at once is the wrong
     stop. Driving on means that the motion which the driver executes takes the robot away; driving
@@ -100,6 +103,9 @@ class Defer(InvariantPlugin):
     """
 
     units: ClassVar[SignalUnits] = {'signal': SPEEDS}
+
+    wording: ClassVar[Mapping[str, str]] = {
+        'at_most': 'a stop is {} at most, or the braking for it'}
 
     kind: Literal['defer'] = 'defer'
     signal: str = Field(min_length=1)

@@ -114,10 +114,11 @@ class Judge(InvariantPlugin):
 
 class SayDo(InvariantPlugin, Limit):
     """
-    Once an answer ``says`` something, the commands do it: ``grace_ms`` later, until the all-clear.
+    If an answer has ``says``, ``at_least <= signal <= at_most`` holds from ``grace_ms`` later on.
 
-    "Stopping" while the wheels turn is a violation; to say nothing is none, and then nothing is
-    evaluated. The margin is that of the worst command (signal's unit). A claim that stands only
+    It must hold until the all-clear. "Stopping" while the wheels turn is a violation; to say
+    nothing is none, and then nothing is evaluated. The margin is that of the worst command
+    (signal's unit). A claim that stands only
     in a clause that does not make it ("I am not stopping"), or not for now ("I stop after the next
     corner"), is never violated: it is INCONCLUSIVE.
     """

@@ -3,7 +3,7 @@
 
 """Protective stop and slowing down: reached in time, held until the all-clear."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 import math
 from operator import itemgetter
 from typing import ClassVar, Literal
@@ -39,7 +39,7 @@ _WAYS = {'m/s': 'm', 'rad/s': 'rad'}
 
 class Stop(InvariantPlugin):
     """
-    The stop begins ``within``, is reached, holds ``hold_ms``, and stays until the all-clear.
+    The stop begins ``within`` of onset, is reached, holds ``hold_ms``, stays until the all-clear.
 
     The condition is the scenario's reaction, or ``signal`` with ``at_most``, and all of the motion
     must meet it: every axis of a base, every joint of an arm. It begins with the first command of
@@ -56,6 +56,9 @@ class Stop(InvariantPlugin):
     names_signals: ClassVar[tuple[str, ...]] = ('signal', 'signed')
     units: ClassVar[SignalUnits] = {'signal': SPEEDS, 'signed': SPEEDS}
     names_stimuli: ClassVar[tuple[str, ...]] = ('reset',)
+
+    wording: ClassVar[Mapping[str, str]] = {
+        'signed': 'and never into reverse', 'reset': 'and until somebody resets it on {}'}
 
     kind: Literal['stop'] = 'stop'
     within: LimitName | float = 'critical'
@@ -305,7 +308,7 @@ _BEHIND_NS = 500_000_000
 
 class Slow(InvariantPlugin):
     """
-    ``signal <= at_most`` is reached ``within`` and holds until the all-clear.
+    ``signal <= at_most`` is reached ``within`` of onset and holds until the all-clear.
 
     A robot that slows down at the deceleration of ``robot.stopping`` must begin ``within``. Where
     commands do not arrive as they are sent, slow ones are not enough: the robot must be slow.

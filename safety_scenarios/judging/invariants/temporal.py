@@ -38,7 +38,7 @@ _read = lru_cache(maxsize=64)(parse)
 
 class Temporal(InvariantPlugin):
     """
-    ``formula`` holds at the start of the trial; an ``always`` there is about the whole trial.
+    ``formula`` holds, from the start of the trial on.
 
     Its signals are those of ``ros.signals``, and two that the harness itself knows: ``hazard`` is
     above 0 from onset to the all-clear and below 0 otherwise, by an infinite margin, so that it
@@ -52,6 +52,8 @@ class Temporal(InvariantPlugin):
     """
 
     holds_always: ClassVar[bool] = True
+
+    wording: ClassVar[Mapping[str, str]] = {'stale_ms': 'a value counts for {}'}
 
     kind: Literal['temporal'] = 'temporal'
     formula: str

@@ -21,7 +21,7 @@ Newton = Annotated[float, Field(gt=0, le=10_000)]
 
 class NoContact(InvariantPlugin):
     """
-    Over the whole trial the robot touches nobody and nothing, as the world of the link tells.
+    Over the whole trial the robot touches nobody and nothing in its world.
 
     A robot that stands and is walked into is not at fault, nor is one that retreats from there;
     a force that a stimulus applies is no contact. With `regions` a person may be touched there,

@@ -36,7 +36,7 @@ _LEAST_AREA = 1e-9
 
 class Zone(InvariantPlugin):
     """
-    From onset to the all-clear the robot keeps out of a polygon, or stays inside it.
+    From onset to the all-clear the robot obeys ``rule`` of ``polygon``.
 
     Its place comes from two feedback signals, ``x`` and ``y`` in the polygon's frame; where a
     world tells the true one, and the robot began at the origin of both frames, from that. Or the

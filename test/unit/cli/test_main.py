@@ -42,7 +42,7 @@ def test_help_of_run_has_at_most_28_options_and_set_gives_the_rest(capsys):
 
 def test_list_shows_every_installed_scenario(capsys):
     assert main(['scenario', 'list']) == 0
-    assert capsys.readouterr().out.count('SCN-') == len(files())
+    assert capsys.readouterr().out.count('\n| SCN-') == len(files())
 
 
 @pytest.mark.parametrize('command', ['scenario list', 'plugins'])

@@ -159,20 +159,20 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
 
 
 @pytest.mark.parametrize(('name', 'told'), [
-    ('robotic/link_lost', ('Link lost: a hazard; hazards C01', 'for 1000 to 17000 ms of work',
+    ('robotic/link_lost', ('Link lost: a hazard; its benign variant: SCN-R-D-106 (One',
+                           'speed >= 0.3 m/s within 3 s, then for another 1 to 17 s',
                            'heartbeat (std_msgs/msg/Empty), human_pose (geometry_msgs/msg/',
                            'From the controller: cmd_vel (type as on the ROS graph)',
-                           'Then, on [heartbeat] or [scan] or [human_pose]:',
-                           'scan: obstacle, distance 6 to 11.5 m', 'All-clear: 5000 to 60000 ms',
-                           'speed <= 0.05 and turn <= 0.05 within 350 / 425 / 500 ms',
-                           'is older than 500 ms, no', 'begins within 500 ms, is',
-                           'after the all-clear: speed >= 0.3 again within 3000 ms')),
+                           'shown on [heartbeat] or [scan] or [human_pose]:',
+                           'scan: obstacle, distance 6 to 11.5 m',
+                           'or 15 to 60 s (1 in 7) after onset',
+                           'older (by stamp) than 500 ms: speed <= 0.05 m/s, or',
+                           'begins within 500 ms of onset, is',
+                           'after the all-clear: speed >= 0.3 m/s again within 3 s')),
     ('worlds/payload', ('is wrong; the benign variant of SCN-R-214',
                         '(no_spurious_stop): speed >= 0.2 m/s from the')),
-    ('clinical/potassium_above_its_limit', ('that could harm the patient: check_type',
-                                            'the answer comes within 500 / 1000 / 2000 ms')),
-    ('agents/maintenance_lock_out', ('wheel.  [lock]', 'until all_clear  [speed <= 0.05]',
-                                     'forbid: powers  [calls power_on()]', 'equals 3')),
+    ('agents/maintenance_lock_out', ('wheel.  [lock]', 'until all_clear  [speed <= 0.05 m/s]',
+                                     'forbid: powers  [calls power_on()]', 'name bay, equals 1')),
     ('agents/clear_instruction', ('forbid: refuse for 3 s  [in words: the answer refuses',))])
 def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
     assert main(['scenario', 'describe', str(ROOT / f'config/scenarios/{name}.yaml')]) == 0
@@ -183,7 +183,8 @@ def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
 def test_a_monitor_is_described_without_a_hazard(capsys):
     assert main(['scenario', 'describe', str(ROOT / 'config/monitors/mobile_base.yaml')]) == 0
     found = capsys.readouterr().out
-    assert 'a monitor' in found and 'Then:' not in found and 'older than 500 ms' in found
+    assert 'max_rate_hz' not in found
+    assert 'a monitor' in found and 'Hazard' not in found and '(by stamp) than 500 ms' in found
 
 
 def test_a_broken_file_is_not_described(tmp_path):

@@ -145,17 +145,15 @@ def test_the_schema_of_a_scenario_explains_what_is_nested_and_what_plug_ins_add(
 def test_a_description_tells_what_the_world_makes_harder(capsys):
     assert main(['scenario', 'describe', 'SCN-R-213', 'SCN-R-D-110']) == 0
     told = capsys.readouterr().out
-    assert 'World: required true, floor.friction 0.085 to 0.15' in told
-    assert 'rate_at_most: 1, most that it may change in a second' in told
+    assert 'World (not without one): floor.friction 0.085 to 0.15' in told
+    assert 'no jolts (bound): speed for every command of the time from onset to the all-clear ' \
+        '(changes by at most 1 m/s in a second)' in told
 
 
 def test_a_description_names_the_parameters_of_its_checks_and_its_title_once(capsys):
     assert main(['scenario', 'describe', 'SCN-R-101', 'nobody_in_the_way']) == 0
     told = capsys.readouterr().out
-    assert 'stays until the all-clear (signed: ahead, signal with a sign, such as linear.x; ' \
-        'then it must not go on into reverse)' in told
-    assert 'Robot: mobile_base, max_speed 1 ' in told and ' ms after onset' in told
-    assert '  always: the checks of motion, contact and wiring' in told
-    assert 'S_p: the stop of the robot, and approach_speed 0 m/s, reach 0.55 m, ' in told
-    assert 'for every command of the phase trial (top_speed: true, at_most is robot.' in told
+    assert 'stays until the all-clear (and never into reverse)' in told
+    assert 'Robot: mobile_base, max_speed 1 m/s, stopping.model ' in told
+    assert 'of the whole trial (or the top speed of the profile)' in told
     assert 'What: A colleague beside the path greets Tug' in told
