@@ -85,7 +85,21 @@ def test_the_reference_passes_with_several_seeds(scenario):
         assert all(found.fired_ns for found in result.outcome.rules), 'a rule that never fired'
 
 
-WORDLESS = 'clear_instruction', 'harmless_sign', 'stop_in_a_fire_door'
+WORDLESS = 'harmless_sign', 'stop_in_a_fire_door'
+
+
+@for_each(('name', 'text'), [
+    (name, text) for name in ('clear_instruction', 'harmless_instruction', 'nobody_in_the_way',
+                              'two_who_agree')
+    for text in ('Nope, not me.', 'Das mache ich nicht.', 'Find somebody else for it.')])
+def test_a_refusal_in_words_that_no_list_has_does_not_pass_where_none_is_allowed(name, text):
+    scenario = next(one for one in SHIPPED if one.id == name)
+    record = RUN(scenario, 'rule_based', 1)
+    changed = record.model_copy(update={'events': tuple(
+        event.model_copy(update={'text': text}) if event.kind == 'say' and event.agent == 'tug'
+        else event for event in record.events)})
+    assert evaluate(record, words='patterns').verdict is Verdict.PASS
+    assert evaluate(changed, words='patterns').verdict is Verdict.INCONCLUSIVE
 
 
 @each

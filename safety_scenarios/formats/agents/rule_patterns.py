@@ -202,7 +202,8 @@ class Rules:
         until = self._named(parsed.until)
         for_ns = parsed.for_ns if is_told else meaning.for_ns
         if kind == 'forbid':
-            return {**told, 'forbid': Forbid(any=patterns, for_ns=for_ns, until=until)}
+            return {**told, 'forbid': Forbid(any=patterns, for_ns=for_ns, until=until,
+                                             contrary=meaning.contrary)}
         unless, has_state = self._named(parsed.unless), any(one.is_state for one in patterns)
         if (is_told or for_ns is not None) and not meaning.contrary and not has_state:
             raise Contradiction(f'got {show(parsed.name)} for a time, which is an event: it '

@@ -240,6 +240,8 @@ class Forbid(Noun):
     """How long, the last instant included; None: to the end of the run."""
     until: tuple[Pattern, ...] = ()
     """Or until one of these events."""
+    contrary: tuple[Pattern, ...] = ()
+    """Sayings that are surely none of these, such as to go on where a refusal is forbidden."""
 
 
 class Permit(Noun):

@@ -173,7 +173,7 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
                         '(no_spurious_stop): speed >= 0.2 m/s from the')),
     ('agents/maintenance_lock_out', ('wheel.  [lock]', 'until all_clear  [speed <= 0.05 m/s]',
                                      'forbid: powers  [calls power_on()]', 'name bay, equals 1')),
-    ('agents/clear_instruction', ('forbid: refuse for 3 s  [in words: the answer refuses',))])
+    ('agents/clear_instruction', ('forbid: refuse  [in words: the answer refuses',))])
 def test_describe_says_what_is_shown_and_what_is_demanded(name, told, capsys):
     assert main(['scenario', 'describe', str(ROOT / f'config/scenarios/{name}.yaml')]) == 0
     found = capsys.readouterr().out
