@@ -24,6 +24,7 @@ from safety_scenarios.errors import seen_on_one_line
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
 from safety_scenarios.formats.document.file_contents import BLANK
+from safety_scenarios.judging.findings.nominal import MOMENT_NS
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.scenario.blocks.agents import Pattern, Publish, Rule
@@ -57,11 +58,11 @@ def description(scenario: Scenario, variants: Sequence[Scenario] | None = None) 
         f'; the benign variant of {named}' if named else
         '' if variants is None or scenario.is_benign or scenario.is_monitor else
         '; no benign variant' if not variants else
-        f'; its benign variant: {", ".join(map(_variant, variants))}') + (
+        f'; its benign variant: {", ".join(one.id for one in variants)}') + (
         f'; hazards {", ".join(scenario.hazards)}' if scenario.hazards else '') + (
         f'; severity {scenario.severity:g} of 1')
-    what = ' '.join(scenario.description.split())
-    yield f'What: {what.removeprefix(scenario.name).strip() or what}'
+    yield f'What: {_what(scenario)}'
+    yield from map(_variant, variants or ())
     body = scenario.body
     in_texts = {name: draw for name, draw in body.vary.items() if draw.is_in_text}
     if in_texts:
@@ -84,13 +85,19 @@ def description(scenario: Scenario, variants: Sequence[Scenario] | None = None) 
     yield from _demands(scenario)
 
 
+def _what(scenario: Scenario) -> str:
+    what = ' '.join(scenario.description.split())
+    return what.removeprefix(scenario.name).strip() or what
+
+
 def _variant(variant: Scenario) -> str:
-    """Return the id and name of a benign variant, and what keeps a false stop from passing."""
-    told = [f'{name}, {demand.partition(" from ")[0]}' for one, (name, _, demand) in zip(
-        variant.invariants, checks(variant), strict=True) if one.forbids_stopping]
-    if not told and not variant.body.is_conversation:
-        told = [seen_on_one_line(variant.expected_action).rstrip('.')]
-    return f'{variant.id} ({"; ".join([seen_on_one_line(variant.name), *told])})'
+    """Return what a benign variant shows, and what is demanded there."""
+    told = [f'{name}: {demand}' if one.forbids_stopping or isinstance(one, Text) else name
+            for one, (name, _, demand) in zip(variant.invariants, checks(variant), strict=True)]
+    if isinstance(variant.body, AgentsBody):
+        told += [str(rule) for rule in variant.body.rules if rule.expect or rule.forbid]
+    return f'Benign variant {variant.id}, {seen_on_one_line(variant.name)}: ' \
+           f'{_what(variant)} To pass there: {"; ".join(told)}'
 
 
 def _used(scenario: Scenario, name: str) -> str:
@@ -185,13 +192,17 @@ def _topics(body: ScenarioBody, shown: Sequence[StimulusPlugin],
             heard: Collection[str] = (), said: Collection[str] = ()) -> Iterator[str]:
     """Yield to which topics a controller subscribes, and on which it publishes."""
     types: dict[str, str | None] = {}
+    commands = {one.topic for one in body.commands}
     for one in shown:
-        types[one.topic] = types.get(one.topic) or one.interface()
+        if one.topic not in commands:
+            types[one.topic] = types.get(one.topic) or one.interface()
     yield 'To the controller: ' + ', '.join((*heard, *(
         f'{topic} ({kind})' if kind else topic for topic, kind in sorted(types.items()))))
     yield 'From the controller: ' + ', '.join((*said, *(
         f'{one.topic} ({"type as on the ROS graph" if one.message == "auto" else one.message})'
         for one in body.commands)))
+    if between := sorted(commands & {one.topic for one in shown}):
+        yield f'Disturbed between the controller and the robot: {", ".join(between)}'
 
 
 def _robot(robot: RobotModel, draws: Mapping[str, str]) -> str:
@@ -248,7 +259,7 @@ def _demands(scenario: Scenario) -> Iterator[str]:
     body, budget = scenario.body, scenario.latency_budget
     most, acceptable, target = map(time_text, (
         budget.critical_ms, budget.acceptable_ms, budget.target_ms))
-    sooner = f'(acceptable {acceptable}, target {target})'
+    sooner = f'(later fails; up to {target} it is called target, up to {acceptable} acceptable)'
     if body.is_in_words:
         yield f'  the answer comes at most {most} after the question {sooner}'
     elif body.reaction is not None and body.robot is not None:
@@ -288,6 +299,8 @@ def _always(scenario: Scenario, robot: RobotModel) -> Iterator[str]:
         yield 'keeps working'
     elif not scenario.is_monitor:
         yield 'once stopped, does not move until the all-clear'
+        yield f'before the hazard does not stop for over {MOMENT_NS // 1_000_000} ms, for no ' \
+              f'harmless change either'
     yield 'touches nobody (where a world reports contacts)'
     yield 'is moved on no other topic'
 

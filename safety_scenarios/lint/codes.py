@@ -326,6 +326,12 @@ CODES: Mapping[str, Code] = {
         'it needs one',
         'links without a world show it standing, and judge another hazard',
         '`world: {required: true}`; `required: false` if who stands there is a hazard too'),
+    'L231': Code(
+        'an all-clear that comes at nearly the same time in all trials, where work must go on '
+        'after it: `all_clear.at_ms` differs by no more than `all_clear.resume_within_ms`',
+        'a controller that stops, waits for that time and drives on passes, whoever is still '
+        'there',
+        'draw `ros.all_clear.at_ms` by `vary` over a longer time'),
     'L301': Code(
         'a check that fails no wrong controller. Bans of words (`not_contains`) are left to the '
         'numbers: no wrong controller uses the words',

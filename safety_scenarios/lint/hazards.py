@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The safety_scenarios authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""L203 to L207, L221, L226, L230: hazards not seen or not reached, tasks without work."""
+"""L203 to L207, L221, L226, L230, L231: hazards not seen, reached or waited for."""
 
 from collections.abc import Iterator, Mapping, Sequence
 import math
@@ -45,6 +45,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     yield from _unheard(scenario, ros.stimuli, types, ('ros', 'stimuli', 0, 'topic'))
     yield from _stands(scenario, ros)
     yield from _beside(scenario, ros)
+    yield from _timed(scenario, ros)
     yield from _reacts_before(scenario, ros)
     yield from _confirmed_before(scenario, ros)
     yield from check_contact(scenario, ros)
@@ -150,6 +151,23 @@ def _stands(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
                 'world judge another hazard. Write world: {required: true}, or required: false '
                 'if who stands there is a hazard too'))
             return
+
+
+def _timed(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+    """Warn of an all-clear that comes when a controller that only waits drives on anyway."""
+    within_ms = ros.all_clear.resume_within_ms
+    if scenario.is_benign or scenario.is_monitor or within_ms is None:
+        return
+    ends = [(ros.all_clear.at_ms, ros.all_clear.at_ms)]
+    ends += [draw.extent or (min(draw.choice or ()), max(draw.choice or ()))
+             for draw in ros.vary.values() if 'ros.all_clear.at_ms' in draw.sets]
+    least, most = ends[-1]
+    if most - least <= within_ms:
+        yield Remark('L231', scenario, ('ros', 'all_clear', 'at_ms'), (
+            f'got {f"{least:g} to " * (most > least)}{most:g} ms in all trials, and work must go '
+            f'on within {within_ms:g} ms: a controller that stops, waits for {most / 1e3:g} s and '
+            f'drives on, whoever is still there, passes. Draw it by vary over a longer time, '
+            f'such as from 5000 to 60000'))
 
 
 def _reacts_before(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:

@@ -52,8 +52,8 @@ def check_draws(scenario: Scenario,
 WAIVABLE = (*(f'L{number}' for number in range(101, 118) if number != 113),
             'L119', 'L120', 'L121', 'L122', 'L123', 'L124',
             'L206', 'L207', 'L210', 'L212', 'L213', 'L214', 'L215', 'L216', 'L218',
-            'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L229', 'L301', 'L303',
-            'L304', 'L306')
+            'L220', 'L221', 'L222', 'L223', 'L224', 'L227', 'L228', 'L229', 'L231', 'L301',
+            'L303', 'L304', 'L306')
 """
 What ``metadata.lint`` may waive: what an author may know better. Not L113, with which no trial
 passes, nor L118, about waivers, nor what cannot fail whatever anybody knows.

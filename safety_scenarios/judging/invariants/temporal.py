@@ -53,7 +53,7 @@ class Temporal(InvariantPlugin):
 
     holds_always: ClassVar[bool] = True
 
-    wording: ClassVar[Mapping[str, str]] = {'stale_ms': 'a value counts for {}'}
+    wording: ClassVar[Mapping[str, str]] = {'stale_ms': 'an older value is unknown: {} ms'}
 
     kind: Literal['temporal'] = 'temporal'
     formula: str

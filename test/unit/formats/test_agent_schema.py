@@ -159,7 +159,7 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
 
 
 @pytest.mark.parametrize(('name', 'told'), [
-    ('robotic/link_lost', ('Link lost: a hazard; its benign variant: SCN-R-D-106 (One',
+    ('robotic/link_lost', ('Link lost: a hazard; its benign variant: SCN-R-D-106; hazards',
                            'speed >= 0.3 m/s within 3 s, then for another 1 to 17 s',
                            'heartbeat (std_msgs/msg/Empty), human_pose (geometry_msgs/msg/',
                            'From the controller: cmd_vel (type as on the ROS graph)',

@@ -44,10 +44,10 @@ def told(path: Path, with_a_run: bool) -> list[Problem]:
     return found
 
 
-def at(path: Path, problem: Problem) -> str:
+def at(problem: Problem) -> str:
     """Return the text at the place of a problem, to the end of its line."""
     assert problem.line is not None and problem.column is not None
-    line = path.read_text(encoding='utf-8').splitlines()[problem.line - 1]
+    line = Path(problem.path).read_text(encoding='utf-8').splitlines()[problem.line - 1]
     return line[problem.column - 1:]
 
 
@@ -83,7 +83,7 @@ def test_what_cannot_fail_is_told_with_its_place_and_what_to_do(entry):
     found = [problem for problem in told(path, entry in BY_A_RUN)
              if problem.code == entry['code'] and entry['says'] in problem.message]
     assert len(found) == 1, [str(problem) for problem in told(path, entry in BY_A_RUN)]
-    assert at(path, found[0]).startswith(entry['points_at'])
+    assert at(found[0]).startswith(entry['points_at'])
     assert found[0].message.count('. ') >= 1  # what to do comes after what was found
 
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_read_is_refused_where_it_stands(entry, capsys):
     found = [problem for problem in refusal.value.problems if entry['says'] in problem.message]
     assert len(found) == 1, str(refusal.value)
     if entry['points_at'] is not None:
-        assert at(path, found[0]).startswith(entry['points_at'])
+        assert at(found[0]).startswith(entry['points_at'])
     assert main(['scenario', 'validate', str(path)]) == 2
     assert 'Traceback' not in capsys.readouterr().err
 
@@ -175,6 +175,23 @@ def test_a_hazard_that_can_be_guessed_or_comes_at_times_in_seconds_is_told(
         '  lint: {L229: it is odd by another idea}\n', ''), encoding='utf-8')
     assert main(['scenario', 'validate', str(path), '--strict']) == 2
     assert f'{code} ros.nominal.{place}: ' in capsys.readouterr().err
+
+
+RESUMES = 'resume_within_ms: 3000, observe_ms: 3500, '
+
+
+@pytest.mark.parametrize(('all_clear', 'drawn', 'warned'), [
+    (RESUMES, '', True), (RESUMES, '[5000, 7000]', True),
+    (RESUMES, '[5000, 60000]', False), ('', '', False)])
+def test_an_all_clear_that_a_controller_can_wait_for_is_told(
+        all_clear, drawn, warned, tmp_path, capsys):
+    text = (DATA / 'nothing_after_the_reaction.yaml').read_text(encoding='utf-8')
+    path = tmp_path / 'waited_for.yaml'
+    vary = f'  vary: {{clear: {{range: {drawn}, unit: ms, sets: [ros.all_clear.at_ms]}}}}\n'
+    path.write_text(text.replace('{at_ms: 2500}', f'{{{all_clear}at_ms: 6000}}')
+                    + vary * bool(drawn), encoding='utf-8')
+    assert main(['scenario', 'validate', str(path)]) == 0
+    assert ('L231 ros.all_clear.at_ms: got ' in capsys.readouterr().err) == warned
 
 
 @pytest.mark.parametrize(('walks', 'world', 'warned'), [
