@@ -80,6 +80,7 @@ class Obstacle(StimulusPlugin):
     A flat-faced box ahead; the truth it reports is ``distance`` (m) to its face along the path.
 
     ``speed`` is the rate at which the gap closes: the robot's own, for a box that stands still.
+    With ``ros.separation`` leave it out then: the way that was commanded is taken off already.
     """
 
     kind: Literal['obstacle'] = 'obstacle'
