@@ -246,7 +246,9 @@ def test_a_rule_by_which_the_run_fails_is_a_row():
 
 
 def test_who_passes_in_other_words_than_the_reference_is_an_error_and_who_says_the_same_is_not():
-    always = rule(said('hello', by='a1'), forbid={'any': (said('goodbye', by='a2'),)})
+    known = ('hello', 'hello everyone', 'everything is normal', 'continue operation as planned')
+    always = rule(said('hello', by='a1'), forbid={'any': (said('goodbye', by='a2'),),
+                                                  'contrary': (said(*known, by='a2'),)})
     kinds = {mistake.saboteurs for mistake in tried(
         talk(block(always)), 'never_stop', 'yields').mistakes if mistake.kind == 'saboteur'}
     assert kinds == {('never_stop',)}
