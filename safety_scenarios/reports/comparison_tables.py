@@ -162,8 +162,8 @@ def conclusion(found: Comparison, first: str, second: str) -> str:
     over = f'{p_text(found.failures_p)} over scenarios'
     low, high = found.failures_difference.low, found.failures_difference.high
     interval = '' if low is None or high is None else (
-        f': its share of failures is {_signed(figures_down(100.0 * low, 3))} to '
-        f'{_signed(figures_up(100.0 * high, 3))} points higher, {over}')
+        f': its share of failures differs by {_signed(figures_down(100.0 * low, 3))} to '
+        f'{_signed(figures_up(100.0 * high, 3))} points, {over}')
     answer = answer_text(found)
     if answer == 'worse':
         said = f'{second} is worse than {first}: {"; ".join(found.regressions[:_MOST_REASONS])}'

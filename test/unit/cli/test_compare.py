@@ -77,7 +77,7 @@ def test_a_significant_regression_fails_the_gate_and_an_improvement_does_not(run
     last = ' '.join(shown.out.split()).rpartition(' is worse than ')[2]
     assert code == 1 and re.match(
         r'\S+: fails more often in SCN-R-101: 8 of 8 pairs against 0, p = \S+', last)
-    assert last.endswith(' over scenarios') and 'points higher' not in last
+    assert last.endswith(' over scenarios') and 'differs by' not in last
     assert 'regression: late fails more often in SCN-R-101: 8 of 8 pairs against 0' in shown.err
     assert compared(capsys, runs / 'late', runs / 'rule_based', *gate)[0] == 0
     assert compared(capsys, runs / 'late', runs / 'late', *gate)[0] == 0
