@@ -217,7 +217,8 @@ def preflight_of(link: Link, record: TrialRecord) -> Preflight:
               for event in record.of_kind('fault') if event.name != INTERRUPTED]
     if not faults and not trial.scenario.body.is_in_words and not _is_moving(record):
         faults.append(PreflightRow(check='moving', status='error', detail=(
-            'the controller did not get moving in the nominal phase'
+            'the controller did not get moving in the nominal phase, which requires '
+            f'{trial.scenario.robot_body.nominal.require}'
             + (f'. Its model: {why}' if (why := never_answered(record)) else ''))))
     faults += [PreflightRow(check='other motion', status='error', detail=found.reason)
                for found in motion_elsewhere(JudgedTrial.of(record))]
