@@ -328,20 +328,21 @@ def _schema_page(title: str, kind: str, about: str) -> str:
 
 def _parameters(model: Any) -> str:
     return table(('parameter', 'default', 'meaning'), [
-        (f'`{name}`', _shown_default(field), prose(field.description))
+        (f'`{name}`', _shown_default(model, name, field), prose(field.description))
         for name, field in known_parameters(described(model)).items()])
 
 
 def _own_parameters(plugin: Any) -> str:
     model = parameter_model(plugin)
     base = known_parameters(parameter_model(RuleBased)) if issubclass(model, RuleBased) else {}
-    return ', '.join(f'`{name}` ({_shown_default(field)})' for name, field in
+    return ', '.join(f'`{name}` ({_shown_default(model, name, field)})' for name, field in
                      known_parameters(model).items()
                      if name not in base or str(base[name].default) != str(field.default))
 
 
-def _shown_default(field: Any) -> str:
-    return str(field.default) or 'empty'
+def _shown_default(model: Any, name: str, field: Any) -> str:
+    share = getattr(model, 'critical_shares', {}).get(name)
+    return f'{share:g} times the critical limit' if share else str(field.default) or 'empty'
 
 
 def _documented(kind: str, name: str) -> str | None:
