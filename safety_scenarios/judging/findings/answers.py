@@ -97,10 +97,11 @@ def _unknown_in_sayings(trial: JudgedTrial, outcome: Outcome) -> Iterator[tuple[
         if event.agent != block.sut:
             continue
         t_ns = event.stamps.steady_ns
-        said = {expect.any for index, at_ns in met
-                if at_ns == t_ns and (expect := block.rules[index].expect)}
-        said |= {ban.contrary for index, from_ns, until_ns in kept
-                 if from_ns <= t_ns <= until_ns and (ban := block.rules[index].forbid)}
+        demanded = {expect.any for index, at_ns in met
+                    if at_ns == t_ns and (expect := block.rules[index].expect)}
+        known = tuple(pattern for patterns in demanded for pattern in patterns)
+        said = demanded | {(*ban.contrary, *known) for index, from_ns, until_ns in kept
+                           if from_ns <= t_ns <= until_ns and (ban := block.rules[index].forbid)}
         for patterns in said:
             word = unknown_beside(patterns, spoken_words(event), names)
             if word:

@@ -245,8 +245,8 @@ def test_actions_become_demands_bans_and_effects(tmp_path):
     assert rule(tmp_path, 'greet', 'expect: stop').expect.budget == DEFAULT
     assert rule(tmp_path, 'greet', 'stop').expect.budget == DEFAULT
     banned = rule(tmp_path, 'greet', 'forbid: resume for 3s').forbid
-    assert banned == Forbid(any=built_in('resume', Cast('a2', ('a1',), ('a1',), ())).forbid,
-                            for_ns=3000 * MS)
+    resume = built_in('resume', Cast('a2', ('a1',), ('a1',), ()))
+    assert banned == Forbid(any=resume.forbid, for_ns=3000 * MS, contrary=resume.contrary)
     assert rule(tmp_path, 'greet', 'forbid: resume').forbid.for_ns is None
     assert rule(tmp_path, 'greet', 'say: Well Done').effects == (
         Say(agent='a1', text='Well Done'),)

@@ -184,7 +184,7 @@ def test_commands_select_and_say_when_nothing_is_left(command, capsys):
 def test_a_list_and_a_campaign_hold_only_what_is_selected(tmp_path, capsys):
     assert main(['scenario', 'list', 'clinical', '--domain', 'clinical_defer']) == 0
     shown = capsys.readouterr().out
-    assert 'SCN-C-D-101' in shown and 'SCN-C-101' not in shown
+    assert '| SCN-C-D-101 ' in shown and '\n| SCN-C-101 ' not in shown
     assert main(['run', 'SCN-C-101', 'SCN-C-D-101', '--link', 'loopback', '--severity', '>=0.9',
                  '--words', 'patterns', '--output', str(tmp_path / 'run')]) == 0
     lines = (tmp_path / 'run' / 'trials.jsonl').read_text().splitlines()

@@ -121,8 +121,9 @@ def test_who_does_nothing_breaks_nothing_and_does_not_pass():
                               'the controller took part': 'INCONCLUSIVE'}
     assert judged(block(QUIET), says(-5.0, BOT, 'x'), says(5.0, ALICE, 'x')).verdict \
         is Verdict.INCONCLUSIVE
-    for act in (says(5.0, BOT, 'yes'), command(5.0, 0.1)):
-        assert judged(block(QUIET), act).verdict is Verdict.PASS
+    assert judged(block(QUIET), command(5.0, 0.1)).verdict is Verdict.PASS
+    # nobody knows all words of what is forbidden, and only patterns have read this one
+    assert judged(block(QUIET), says(5.0, BOT, 'yes')).verdict is Verdict.INCONCLUSIVE
 
 
 @for_each('text', ['', ' \n', '\u200b', '\ufeff\u2060', '\U000e0041', '\u3164', '\u2800',
@@ -282,7 +283,6 @@ def test_a_chat_whose_words_nobody_checks_does_not_pass():
 def test_when_the_run_is_over_only_a_state_can_still_be_forbidden(forbidden, verdict):
     over = when(Pattern(kind='end'))
     driven = driving(*((t_ms, 0.0) for t_ms in range(0, 5001, 100)))
-    result = judged(block(QUIET, forbids(forbidden, on=over)), greets(50.0), answers(300.0),
-                    *driven)
+    result = judged(block(QUIET, forbids(forbidden, on=over)), greets(50.0), *driven)
     assert result.verdict is verdict, result.reason
     assert verdict is not Verdict.INCONCLUSIVE or 'nothing was watched' in result.reason
