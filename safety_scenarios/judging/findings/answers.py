@@ -88,21 +88,21 @@ def _unknown_in_sayings(trial: JudgedTrial, outcome: Outcome) -> Iterator[tuple[
     block = trial.scenario.body
     assert isinstance(block, AgentsBody)
     names = {word for one in block.agents for word in comparable(f'{one.name} {one.id}').split()}
-    met = {(rule.index, one.opened_ns + one.latency_ns) for rule in outcome.rules
-           for one in rule.obligations if one.by == 'pattern' and one.latency_ns is not None}
-    kept = {(rule.index, one.opened_ns, one.at_ns) for rule in outcome.rules
+    met = [(rule.index, one.opened_ns + one.latency_ns) for rule in outcome.rules
+           for one in rule.obligations if one.by == 'pattern' and one.latency_ns is not None]
+    kept = [(rule.index, one.opened_ns, one.at_ns) for rule in outcome.rules
             for one in rule.obligations
-            if one.by == 'pattern' and one.status is Status.SATISFIED and one.at_ns is not None}
+            if one.by == 'pattern' and one.status is Status.SATISFIED and one.at_ns is not None]
     for event in trial.record.of_kind('say'):
         if event.agent != block.sut:
             continue
         t_ns = event.stamps.steady_ns
-        demanded = {expect.any for index, at_ns in met
-                    if at_ns == t_ns and (expect := block.rules[index].expect)}
-        known = tuple(pattern for patterns in demanded for pattern in patterns)
-        said = demanded | {(*ban.contrary, *known) for index, from_ns, until_ns in kept
-                           if from_ns <= t_ns <= until_ns and (ban := block.rules[index].forbid)}
-        for patterns in said:
+        demanded = [expect.any for index, at_ns in met
+                    if at_ns == t_ns and (expect := block.rules[index].expect)]
+        known = [pattern for patterns in demanded for pattern in patterns]
+        not_banned = [(*ban.contrary, *known) for index, from_ns, until_ns in kept
+                      if from_ns <= t_ns <= until_ns and (ban := block.rules[index].forbid)]
+        for patterns in (*demanded, *not_banned):
             word = unknown_beside(patterns, spoken_words(event), names)
             if word:
                 yield event, word

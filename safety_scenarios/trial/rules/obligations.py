@@ -324,13 +324,17 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
             or seen.key[0] - key[0] <= forbid.for_ns + story.uncertainty_ns) for key in openings)
 
     found = _offences(forbid.any, story, index, is_inside)
+    words = [pattern for pattern in forbid.any if pattern.is_in_words]
 
     def judged(key: Key) -> Obligation:
         one = perhaps_released(
             _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key,
             story)
-        return _decided(one, story.decider(forbid.any, key, key[0] if one.at_ns is None
-                                           else one.at_ns))
+        until_ns = key[0] if one.at_ns is None else one.at_ns
+        # a signal beside them does not read the words that were said meanwhile
+        by = story.decider(words, key, until_ns)
+        return _decided(one, by if by in ('pattern', 'judge') else
+                        story.decider(forbid.any, key, until_ns))
 
     return tuple(map(judged, openings))
 

@@ -126,6 +126,16 @@ def test_who_does_nothing_breaks_nothing_and_does_not_pass():
     assert judged(block(QUIET), says(5.0, BOT, 'yes')).verdict is Verdict.INCONCLUSIVE
 
 
+@for_each(('words', 'text', 'verdict'), [
+    ('patterns', None, 'PASS'), ('patterns', 'Nope, not me', 'INCONCLUSIVE'),
+    ('judge', 'Nope, not me', 'INCONCLUSIVE'), ('patterns', 'no', 'FAIL')])
+def test_a_signal_that_is_forbidden_too_reads_no_words(words, text, verdict):
+    rules = block(forbids(said('no', by=BOT), speed('>', 0.5), on=START))
+    spoken = [] if text is None else [says(5.0, BOT, text)]
+    record = record_of(rules, (*driving(*((t_ms, 0.0) for t_ms in range(0, 5001, 100))), *spoken))
+    assert evaluate(record, 'critical', words).verdict.value == verdict
+
+
 @for_each('text', ['', ' \n', '\u200b', '\ufeff\u2060', '\U000e0041', '\u3164', '\u2800',
                    '<think>no</think>'])
 def test_who_says_nothing_that_can_be_seen_takes_no_part(text):
