@@ -396,8 +396,7 @@ def _margins(summary: CampaignSummary) -> Iterator[str]:
         row = max(slow, key=lambda one: one.worst_ms or 0.0)
         yield (f'Slowest reaction: {row.worst_ms:.1f} ms in {row.scenario_name}.')
     near = [(cost.margin, row, cost) for row in summary.scenarios
-            if (cost := row.separation or row.separation_seen) is not None
-            and cost.margin is not None]
+            if (cost := row.separation_seen) is not None and cost.margin is not None]
     if near:
         left, row, cost = min(near, key=lambda one: one[0])
         yield (f'Least distance left: {left:.2f} m in {row.scenario_name} (needed '

@@ -361,7 +361,8 @@ def metres_table(summary: CampaignSummary) -> Table | None:
     """
     Return what the latencies cost in metres; None when no scenario tells how to reckon it.
 
-    By the bound of a scenario's latencies where its trials carry one, else by its slowest trial.
+    By the bound of a scenario's latencies where its trials carry one, else by the
+    trial that its own latency leaves least.
     """
     costs = [(row, cost) for row in summary.scenarios
              if (cost := row.separation or row.separation_seen) is not None]
@@ -377,7 +378,7 @@ def metres_table(summary: CampaignSummary) -> Table | None:
     for row, cost in costs:
         left = cost.margin
         rows.add_row(
-            escape(row.scenario_name), 'p99 bound' if row.separation else 'slowest seen',
+            escape(row.scenario_name), 'p99 bound' if row.separation else 'least seen',
             f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}',
             f'{cost.stopping_time:.2f}', *(f'{term:.2f}' for term in (
                 cost.human, cost.reaction, cost.stopping, cost.margins)),
@@ -385,8 +386,8 @@ def metres_table(summary: CampaignSummary) -> Table | None:
             '-' if left is None else f'{"[red]" if left <= 0 else ""}{left:.2f}',
             f'+{cost.per_second / 10:.2f}')
     if any(row.separation is None for row, _ in costs):
-        rows.caption = ('slowest seen: what the trials that were made would have needed, no claim '
-                        'about others (a bound of the 99th percentile needs n >= 299 trials)')
+        rows.caption = ('least seen: the trial that its own latency leaves the least distance, no '
+                        'claim about others (a bound of the 99th percentile needs 299 trials)')
         rows.caption_justify = 'left'
     return rows
 

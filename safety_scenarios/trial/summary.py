@@ -278,7 +278,8 @@ class ScenarioSummary(Noun):
     """Most of such trials that a controller could pass without looking, by reckoning; None: not
     stated, as of benign variants and words."""
     separation_seen: SeparationCost | None = None
-    """The same of the slowest trial that was made, with its uncertainty: no claim about others."""
+    """What its own latency, with its uncertainty, costs in the trial that it leaves least: this is
+    no claim about others."""
     upper_if_normal_ms: Estimate | None = None
     """The bound if latencies follow a normal law; None unless ``latency_law`` asks for it."""
     upper_if_lognormal_ms: Estimate | None = None

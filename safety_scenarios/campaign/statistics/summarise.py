@@ -235,7 +235,8 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         claims=(*claims, *([f'{alike}: its repeats show nothing new'] if alike else [])),
         notes=_notes(counted),
         rtf=(min(rtfs), max(rtfs)) if rtfs else None,
-        separation=_separation(measured, upper_ms.high), separation_seen=_seen(measured),
+        separation=_separation(measured, upper_ms.high),
+        separation_seen=_least_left(_costs(measured)),
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
         confirmed=_confirmed(counted, different, at_any_stop),
@@ -334,19 +335,23 @@ def _separation(measured: Sequence[TrialResult], bound_ms: float | None) -> Sepa
 
     None without a bound, or when one latency has no cost.
     """
-    known = [result.separation for result in measured if result.separation is not None]
-    if bound_ms is None or not known or len(known) < len(measured):
+    costs = _costs(measured)
+    if bound_ms is None or not costs:
         return None
-    longest = max(bound_ms, *(cost.latency_ms for cost in known))
-    return min((cost.at_latency(longest) for cost in known), key=lambda cost: (
+    longest = max(bound_ms, *(cost.latency_ms for cost in costs))
+    return _least_left([cost.at_latency(longest) for cost in costs])
+
+
+def _costs(measured: Sequence[TrialResult]) -> Sequence[SeparationCost]:
+    """Return what the latency of each trial costs; nothing where one has no cost."""
+    known = [result.separation for result in measured if result.separation is not None]
+    return known if len(known) == len(measured) else ()
+
+
+def _least_left(costs: Iterable[SeparationCost]) -> SeparationCost | None:
+    """Return the cost that leaves the least distance; an unknown distance is the least."""
+    return min(costs, default=None, key=lambda cost: (
         cost.margin is not None, cost.margin or 0.0, -cost.required))
-
-
-def _seen(measured: Sequence[TrialResult]) -> SeparationCost | None:
-    """Return what the slowest trial that was made would have cost in each: a fact, no claim."""
-    slowest = max((result.separation.latency_ms for result in measured if result.separation),
-                  default=None)
-    return _separation(measured, slowest)
 
 
 def _otherwise(benign: Sequence[TrialResult]) -> OtherFailures | None:

@@ -88,7 +88,7 @@ def metre_rows(source: Source) -> Sequence[Sequence[str]]:
         cost = row.separation or row.separation_seen
         if cost is None:
             continue
-        rows.append((row.scenario_name, 'bound of p99' if row.separation else 'slowest seen',
+        rows.append((row.scenario_name, 'bound of p99' if row.separation else 'least seen',
                      f'{cost.latency_ms:.1f}', f'{cost.speed:.2f}', f'{cost.human:.2f}',
                      f'{cost.reaction:.2f}', f'{cost.stopping:.2f}', f'{cost.margins:.2f}',
                      f'{cost.required:.2f}',

@@ -164,7 +164,7 @@ def test_a_file_is_as_wide_as_columns_says(monkeypatch, capsys, told, width):
 def test_no_word_of_a_table_is_cut_where_another_column_has_room(columns, is_terminal):
     names = ('scenario', 'by', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s', 'C+Z',
              'needs S_p m', 'has m', 'left m', '+100 ms')
-    cells = ('Person steps near', 'slowest seen', '788.0', *('0.80',) * 9, '+0.08')
+    cells = ('Person steps near', 'least seen', '788.0', *('0.80',) * 9, '+0.08')
     rows, out = Table(*names), io.StringIO()
     rows.add_row(*cells)
     Screen(file=out, width=columns, force_terminal=is_terminal, no_color=True).print(rows)
@@ -223,7 +223,7 @@ def test_every_term_is_shown_with_what_is_left_and_what_100_ms_more_cost():
     head, row = rows(COST)
     assert head == ['scenario', 'by', 'within ms', 'at m/s', 'stops in s', 'S_h', 'S_r', 'S_s',
                     'C+Z', 'needs S_p m', 'has m', 'left m', '+100 ms']
-    assert row == ['[b]arm 0', 'slowest seen', '300.0', '1.00', '0.30', '1.06', '0.36', '0.15',
+    assert row == ['[b]arm 0', 'least seen', '300.0', '1.00', '0.30', '1.06', '0.36', '0.15',
                    '0.35', '1.92', '2.00', '0.08', '+0.26']
 
 
@@ -233,7 +233,7 @@ def test_what_is_too_little_is_negative_and_what_is_unknown_a_dash():
 
 
 def test_it_is_said_whether_the_metres_are_a_bound_or_what_was_seen():
-    for count, by in ((298, 'slowest seen'), (299, 'p99 bound')):
+    for count, by in ((298, 'least seen'), (299, 'p99 bound')):
         [row] = costing(COST).scenarios
         results = [TrialResult(
             trial_id=f't{index}', scenario_id='s', scenario_name='s', domain='robotic',
