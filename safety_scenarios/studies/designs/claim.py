@@ -32,6 +32,7 @@ from safety_scenarios.campaign.statistics.quantiles import wilks_n
 from safety_scenarios.campaign.statistics.sequential import anytime_n, bounded
 from safety_scenarios.campaign.statistics.special_functions import binomial_tails
 from safety_scenarios.errors import did_you_mean, in_words, SettingsError
+from safety_scenarios.studies.matrix.file import FILE
 
 Subject = Literal['miss rate', 'false stop rate', 'failure rate', 'pass rate', 'reaction',
                   'difference of failures']
@@ -342,24 +343,37 @@ def _power(pairs: int, discordant: float, claim: Claim) -> float:
 
 def measured_time(folder: Path) -> TrialTime:
     """
-    Return how long a trial of a campaign took, its start included.
+    Return how long one process took for a trial of a campaign, its start included.
 
-    From its beginning to its last result, divided by its trials.
+    From its beginning to its last result, divided by its trials. The arms of a matrix took turns:
+    of one of them, or of the folder of all, it is the time of the trials of all.
 
     :raises SettingsError: the folder does not tell that
     """
-    results = read_trials(folder)
+    matrix = next((one for one in (folder, folder.absolute().parent) if (one / FILE).is_file()),
+                  None)
+    arms = [folder] if matrix is None else [
+        one.parent for one in sorted(matrix.glob(f'*/{SETTINGS}'))]
+    trials = sum(len(read_trials(one)) for one in arms)
+    spans = [_span(one) for one in arms]
+    took_s = (max(ended for _, ended, _ in spans) - min(began for began, _, _ in spans)
+              ).total_seconds() if spans else 0.0
+    if not trials or not 0.0 < took_s < _LONGEST_S:
+        raise SettingsError(f'--from: {folder}: got {trials} trials in {took_s:.0f} s, '
+                            f'expected a campaign that was run on this machine, as it left its '
+                            f'files')
+    jobs = max(jobs for *_, jobs in spans)
+    beside = f' by {jobs} processes' if jobs > 1 else ''
+    return TrialTime(took_s * jobs / trials, f'measured in {folder.absolute().name}: {trials} '
+                                             f'trials in {took_s:.1f} s{beside}')
+
+
+def _span(folder: Path) -> tuple[datetime, datetime, int]:
+    """Return when a campaign began and its last result was written, and its processes."""
     try:
-        began = datetime.fromisoformat(json.loads(
-            (folder / SETTINGS).read_text(encoding='utf-8'))['started'])
+        known = json.loads((folder / SETTINGS).read_text(encoding='utf-8'))
         ended = datetime.fromtimestamp((folder / TRIALS).stat().st_mtime, timezone.utc)
-        took_s = (ended - began).total_seconds()
+        return datetime.fromisoformat(known['started']), ended, int(known['settings']['jobs'])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(f'--from: {folder}: cannot be read: {in_words(error):.200}. Name the '
                             f'folder of a campaign') from None
-    if not results or not 0.0 < took_s < _LONGEST_S:
-        raise SettingsError(f'--from: {folder}: got {len(results)} trials in {took_s:.0f} s, '
-                            f'expected a campaign that was run on this machine, as it left its '
-                            f'files')
-    return TrialTime(took_s / len(results), f'measured in {folder.name}: {len(results)} trials in '
-                                            f'{took_s:.1f} s')

@@ -155,6 +155,19 @@ def test_a_power_is_never_said_to_be_higher_than_it_is():
     assert '99 %' in screen.file.getvalue() and '100 %' not in screen.file.getvalue()
 
 
+def test_the_time_of_a_matrix_and_of_an_arm_is_that_of_the_trials_of_all(tmp_path):
+    """The arms took turns: each of them lasted as long as both."""
+    (tmp_path / 'matrix.yaml').touch()
+    for name, began, ended_s in (('a', '00', 40), ('b', '04', 44)):
+        folder = loopback_run(tmp_path / name, 'SCN-R-101', trials=2).folder
+        settings = json.loads((folder / 'settings.json').read_text(encoding='utf-8'))
+        settings['started'] = f'2026-01-01T00:00:{began}+00:00'
+        (folder / 'settings.json').write_text(json.dumps(settings), encoding='utf-8')
+        os.utime(folder / 'trials.jsonl', (1767225600 + ended_s,) * 2)
+    assert [measured_time(tmp_path / name).seconds for name in ('', 'a', 'b')] == [
+        pytest.approx(44 / 4)] * 3
+
+
 def test_a_rate_that_cannot_be_shown_or_assumed_is_refused():
     with pytest.raises(SettingsError, match='fewer cannot be shown by trials'):
         plan_claim(read_claim('miss rate <= 1e-12'), SLOW)
@@ -175,6 +188,9 @@ def test_the_command_says_trials_and_takes_the_time_from_a_campaign(tmp_path, ca
     told = ' '.join(capsys.readouterr().out.split())
     assert 'Claim: miss rate <= 0.01 at 95 %' in told and ' 299 378 ' in told
     assert '7 s a trial (measured in run' in told and '3 processes at once' in told
+    settings['settings']['jobs'] = 2  # each of two processes took twice as long for a trial
+    (folder / 'settings.json').write_text(json.dumps(settings), encoding='utf-8')
+    assert measured_time(folder).seconds == pytest.approx(14.0)
     os.utime(folder / 'trials.jsonl', (0, 0))
     assert main(['plan', '--claim', 'miss rate <= 1 %', '--from', str(folder)]) == 2
     assert 'as it left its files' in capsys.readouterr().err
