@@ -42,6 +42,7 @@ from safety_scenarios.reports.comparison_tables import (
     visit_text,
 )
 from safety_scenarios.reports.console_report import console, Screen, show, teller, warn
+from safety_scenarios.reports.live.screen import lines_of
 from safety_scenarios.reports.outputs.matrix_report import report_run
 from safety_scenarios.reports.outputs.report import Views
 from safety_scenarios.reports.page.page import is_wanted
@@ -78,6 +79,7 @@ from safety_scenarios.studies.matrix.file import FILE, of_controllers, read_matr
 from safety_scenarios.studies.matrix.run import (
     MatrixDone,
     MatrixPlan,
+    Observers,
     plan_matrix,
     PlannedArm,
     run_matrix,
@@ -123,7 +125,7 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
     settings = arms[0].settings
     interruptible()
     with junit_file(plan) as write_junit:
-        done = run_matrix(plan, observed, resumed=resume is not None)
+        done = run_matrix(plan, observers_of(plan, given), resumed=resume is not None)
         write_junit(done)
     page = write_page(plan, done, settings)
     show_done(done, given.get('console', 'normal'), plan.folder, page)
@@ -141,15 +143,25 @@ def junit_file(plan: MatrixPlan) -> Iterator[Callable[[MatrixDone], None]]:
             began=began) for arm in done.summary.arms})
 
 
-@contextmanager
-def observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
-    """Give who observes one arm: what keeps its drawings, and outputs that are its own."""
-    settings = arm.arm.settings
-    own: dict[str, Any] = {'junit': '', 'outputs': tuple(
-        name for name in settings.outputs if name not in _OF_THE_MATRIX)}
-    with open_outputs(OutputContext(settings.model_copy(update=own), teller(settings.console),
-                                    warn)) as observers:
-        yield [*observers, *([Views()] if 'page' in settings.outputs and is_wanted() else [])]
+def observers_of(plan: MatrixPlan, given: Mapping[str, Any]) -> Observers:
+    """
+    Return who observes each arm: what keeps its drawings, and outputs that are its own.
+
+    What prints the progress counts the trials of all arms.
+    """
+    progress = lines_of(plan.arms[0].arm.settings.model_copy(
+        update={'console': given.get('console', 'normal')}))
+
+    @contextmanager
+    def observed(arm: PlannedArm) -> Iterator[Sequence[Observer]]:
+        settings = arm.arm.settings
+        own: dict[str, Any] = {'junit': '', 'outputs': tuple(
+            name for name in settings.outputs if name not in _OF_THE_MATRIX)}
+        with open_outputs(OutputContext(settings.model_copy(update=own),
+                                        teller(settings.console), warn)) as observers:
+            yield [*progress, *observers,
+                   *([Views()] if 'page' in settings.outputs and is_wanted() else [])]
+    return observed
 
 
 def write_page(plan: MatrixPlan, done: MatrixDone, settings: RunSettings,
@@ -207,6 +219,8 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
     folder = resume or Path(given.get('output') or new_in_runs())
     locked, plan, codes = locked_plan(
         file, {name: value for name, value in given.items() if name != 'output'}, folder)
+
+    observed = observers_of(plan, given)
 
     @contextmanager
     def watched(arm: PlannedArm) -> Iterator[Sequence[Observer]]:

@@ -85,7 +85,7 @@ class RunningBound:
         return self._text
 
 
-_EVERY_S = 60.0
+_EVERY_S = 30.0
 """Between two lines where nothing can be drawn over."""
 
 
@@ -119,7 +119,7 @@ def may_draw(screen: Console, environment: Mapping[str, str]) -> bool:
 
 class Pace(Observer):
     """
-    Counts the trials that have ended, and how many end in a second.
+    Counts the trials that have ended, of one campaign or several, and how many end in a second.
 
     :param now_s: steady time
     """
@@ -134,7 +134,8 @@ class Pace(Observer):
 
     def campaign_began(self, beginning: Beginning) -> None:
         self._began_s = self._now_s()
-        self._planned, self._kept = beginning.planned, beginning.kept
+        self._planned += beginning.planned
+        self._kept += beginning.kept
 
     def trial_ended(self, record: TrialRecord, result: TrialResult) -> None:
         """Count it; what was run before the campaign was cut off has its result at once."""
@@ -222,24 +223,30 @@ class Bar(Pace):
         self._bar.stop()
 
 
+def lines_of(settings: RunSettings) -> Sequence[Observer]:
+    """
+    Return what prints the progress as lines on standard error.
+
+    Where an operator is asked at the terminal there is nothing: the question would be hidden.
+    """
+    is_asked = settings.hil.enabled and settings.hil.confirm == 'terminal'
+    return () if is_asked or settings.console == 'quiet' else (Lines(warn),)
+
+
 @contextmanager
 def progress(settings: RunSettings, screen: Console,
              environment: Mapping[str, str]) -> Iterator[Sequence[Observer]]:
     """
     Give what shows the progress while the block lasts; it goes before the console report.
 
-    Outside a terminal it is a line a minute on standard error. Where an operator is
-    asked at the terminal there is nothing: the question would be drawn over.
+    Outside a terminal it is a line now and then on standard error.
 
     :param screen: a terminal, or not
     :param environment: of the process
     """
-    is_asked = settings.hil.enabled and settings.hil.confirm == 'terminal'
-    if is_asked or settings.console == 'quiet':
-        yield ()
-        return
-    if not may_draw(screen, environment):
-        yield (Lines(warn),)
+    lines = lines_of(settings)
+    if not lines or not may_draw(screen, environment):
+        yield lines
         return
     bar = Bar(screen, link=settings.link)
     try:

@@ -156,6 +156,20 @@ def test_where_nothing_can_be_drawn_there_is_a_line_now_and_then_with_the_rate()
     assert told == ['7 of 10 trials; 0.5/s, about 6 s left; 7 PASS']
 
 
+def test_the_lines_of_a_matrix_count_the_trials_of_all_its_arms():
+    """Two trials of the first arm were run before the matrix was cut off."""
+    told, now_s = [], [0.0]
+    lines = Lines(told.append, lambda: now_s[0], every_s=5.0)
+    for kept in (2, 0):
+        lines.campaign_began(Beginning(ControllerSpec(name='c'), 'here', 0, 5, None, None,
+                                       kept=kept))
+    for number in range(10):
+        now_s[0] += 2.0 * (number >= 2)
+        lines.trial_ended(None, SimpleNamespace(verdict=Verdict.PASS))
+    assert told == ['5 of 10 trials; 0.5/s, about 10 s left; 5 PASS',
+                    '8 of 10 trials; 0.5/s, about 4 s left; 8 PASS']
+
+
 def test_the_bound_beside_the_bar_holds_at_any_stop_and_counts_what_differs_once():
     now_s = [0.0]
     bound = RunningBound('ros', lambda: now_s[0])
