@@ -43,8 +43,12 @@ def is_due(result: TrialResult) -> bool:
 
 
 def due_ms(results: Iterable[TrialResult]) -> list[float | None]:
-    """Return of each trial with a reaction due its time; None where it is missing or unknown."""
-    return [judged_ms(result) if result.is_measured else None
+    """
+    Return of each trial with a reaction due its time; None where it is missing or unknown.
+
+    It is unknown where the trial is INCONCLUSIVE or ERROR: the time may be what is in doubt.
+    """
+    return [judged_ms(result) if result.is_measured and result.is_decided else None
             for result in results if is_due(result)]
 
 

@@ -425,7 +425,8 @@ def claim_answer(claim: Claim, results: Sequence[TrialResult], link: str, *,
 def _is_bad(claim: Claim, result: TrialResult) -> bool:
     if claim.subject == 'reaction':
         latency = result.latency
-        if not result.is_measured or latency is None or latency.reaction is None:
+        if not (result.is_measured and result.is_decided) or latency is None \
+                or latency.reaction is None:
             return True
         late_ns = latency.reaction.judged_ns + latency.reaction.uncertainty_ns
         return late_ns / 1e6 > claim.limit

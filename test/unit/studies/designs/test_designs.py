@@ -127,6 +127,14 @@ def test_a_crash_before_the_hazard_counts_as_no_reaction_in_a_claim():
     assert (found.shown, found.bad, found.trials) == ('not shown', 33, 70)
 
 
+def test_a_measured_reaction_of_an_undecided_trial_is_none_in_a_claim():
+    results = [trial('PASS', 100.0, 'A', index, duration_ms=float(index)) for index in range(70)]
+    results[:33] = [trial('INCONCLUSIVE', 100.0, 'A', index) for index in range(33)]
+    assert results[0].is_measured
+    found = claimed('p90 reaction <= 500 ms', results)
+    assert (found.shown, found.bad, found.trials) == ('not shown', 33, 70)
+
+
 EARLY = """question: Does the reference fail less often than a blind controller?
 matrix: matrix.yaml
 better: careful

@@ -127,6 +127,15 @@ def test_as_many_trials_as_are_planned_for_a_limit_are_enough():
     assert answer(limit, made(campaign(1, 2))) == 'cannot be determined'
 
 
+@for_each('verdict', [Verdict.INCONCLUSIVE, Verdict.ERROR])
+def test_a_reaction_of_a_trial_that_is_undecided_helps_no_limit(verdict):
+    """Such as one of simulated time, which would be late if the controller's thinking counted."""
+    limit = Limit(figure='reaction_ms', quantile=0.9, at_most=400.0)
+    results = campaign(1, 46)
+    assert answer(limit, made(changed(results, verdict, 3))) == 'holds'
+    assert answer(limit, made(changed(results, verdict, 3, 4))) == 'cannot be determined'
+
+
 @for_each(('after_ms', 'trials', 'expected'), [
     (100.0, 29, 'holds'), (100.0, 28, 'cannot be determined'), (100.1, 29, 'broken'),
     (None, 29, 'broken')])
