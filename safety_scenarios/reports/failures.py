@@ -15,7 +15,13 @@ from safety_scenarios.reports.plain_text import on_one_line, without_exponents
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import figures_up, percent_down, percent_up
 from safety_scenarios.scenario.verdict import Estimate, Verdict
-from safety_scenarios.studies.conditions.condition import Condition, FEWEST, Part, Search
+from safety_scenarios.studies.conditions.condition import (
+    Closest,
+    Condition,
+    FEWEST,
+    Part,
+    Search,
+)
 from safety_scenarios.studies.conditions.failures import (
     Effects,
     FAILED,
@@ -214,6 +220,17 @@ def _kind_lines(kind: Kind, meanings: Mapping[str, str]) -> Iterator[str]:
                    <= search.outcomes else
                    f'too few: about {search.needed} are needed, and there are {search.outcomes}. '
                    f'Run more trials')
+        if search.closest is not None:
+            yield _closest(what, search.closest, meanings)
+
+
+def _closest(what: str, found: Closest, meanings: Mapping[str, str]) -> str:
+    """Return what comes closest to a condition, and how many trials would tell."""
+    one = found.condition
+    return (f'closest, and not shown: {what} {_where(one, meanings)}: {_share(one.inside)}, '
+            f'elsewhere {_share(one.outside)}; one as clear comes by chance with p = '
+            f'{figures_up(one.p, 2)}. If these shares are the true ones, about '
+            f'{figures_up(found.trials, 2)} trials show it')
 
 
 def _nothing(search: Search) -> str:
@@ -306,11 +323,20 @@ def _kind_data(kind: Kind, meanings: Mapping[str, str]) -> dict[str, Any]:
     pairs = zip(kind.search.conditions, kind.rates, strict=True)
     return {
         'what': kind.what, 'candidates': kind.search.candidates, 'needed': kind.search.needed,
-        'outcomes': kind.search.outcomes, 'conditions': [{
+        'outcomes': kind.search.outcomes, 'closest': _closest_data(kind, meanings),
+        'conditions': [{
             'text': _where(condition, meanings), 'p': condition.p, 'lift': condition.lift,
             'inside': inside.model_dump(mode='json'), 'outside': outside.model_dump(mode='json'),
             'parts': [asdict(part) for part in condition.parts]}
             for condition, (inside, outside) in pairs]}
+
+
+def _closest_data(kind: Kind, meanings: Mapping[str, str]) -> dict[str, Any] | None:
+    found = kind.search.closest
+    return None if found is None else {
+        'text': _where(found.condition, meanings), 'p': found.condition.p,
+        'inside': found.condition.inside, 'outside': found.condition.outside,
+        'parts': [asdict(part) for part in found.condition.parts], 'trials': found.trials}
 
 
 def _effects_data(effects: Effects) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 from safety_scenarios.campaign.statistics.special_functions import p_value
+from safety_scenarios.studies.conditions.threshold import log_gamma, threshold_between
 
 Booleans = NDArray[numpy.bool_]
 Numbers = NDArray[numpy.float64]
@@ -42,10 +43,10 @@ _FEW_VALUES = 12
 """So many different numbers of an axis are told one by one, if each was drawn several times."""
 _PERMUTATIONS, _MOST_PERMUTATIONS = 499, 20_000
 """At first, and where the p-value has to be smaller than so few can show."""
+_MAYBE = 0.2
+"""From this p-value on the clearest condition is no clearer than chance, and is not named."""
 _BLOCK = 256
 """Candidates whose outcomes are counted together, which bounds the memory."""
-_TAIL = 0.025
-"""Probability that an end is beyond each side of where it is said to be."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,15 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Closest:
+    """The clearest condition where none stands out."""
+
+    condition: Condition
+    trials: int
+    """About so many show it, if the shares in them are those of these trials."""
+
+
+@dataclass(frozen=True)
 class Search:
     """What was found, or how much would have been."""
 
@@ -128,6 +138,8 @@ class Search:
     needed: int | None
     """So many of the outcomes that are left must lie in one quarter of the trials to be found;
     more than there are: too few. None: nothing could be looked at."""
+    closest: Closest | None = None
+    """Of no condition, and None where chance gives one as clear too often."""
 
 
 def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: float = 0.01,
@@ -144,7 +156,7 @@ def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: fl
     left = numpy.arange(len(outcomes))
     told = numpy.asarray(outcomes, bool)
     found: list[Condition] = []
-    chance, looked, needed = numpy.random.default_rng(0), 0, None
+    chance, looked, needed, closest = numpy.random.default_rng(0), 0, None, None
     while len(found) < most:
         level = _Level([Axis(axis.name, [axis.values[int(place)] for place in left], axis.unit)
                         for axis in axes], told[left])
@@ -152,11 +164,13 @@ def find_conditions(axes: Sequence[Axis], outcomes: Sequence[bool], *, alpha: fl
         one = level.clearest(alpha, chance)
         needed = level.needed
         if one is None:
+            closest = None if found else level.closest
             break
         found.append(replace(one, trials=tuple(int(left[place]) for place in one.trials)))
         left = numpy.delete(left, list(one.trials))
     differing = sum(len(set(map(_key, axis.values))) > 1 for axis in axes)
-    return Search(tuple(found), differing, looked, len(outcomes), int(told.sum()), needed)
+    return Search(tuple(found), differing, looked, len(outcomes), int(told.sum()), needed,
+                  closest)
 
 
 class _Level:
@@ -165,6 +179,7 @@ class _Level:
 
     :ivar candidates: number of conditions
     :ivar needed: outcomes in a quarter of the trials from which on a condition is found
+    :ivar closest: the clearest candidate, where it is not found and chance seldom gives one
     """
 
     def __init__(self, axes: Sequence[Axis], outcomes: Booleans) -> None:
@@ -174,6 +189,7 @@ class _Level:
         self._ratio = partial(_ratio, hits=self._hits, total=total)
         self._candidates = _Candidates(total, self._ratio)
         self.needed: int | None = None
+        self.closest: Closest | None = None
         usable = [axis for axis in axes if len(set(map(_key, axis.values))) > 1]
         if not 0 < self._hits < total:
             usable = []
@@ -195,14 +211,22 @@ class _Level:
             p, self.needed = self._at_most(best[0]), self._needed_at_most(alpha)
         else:
             p = self._by_permutation(best[0], alpha, chance)
-        if p > alpha:
+        if p > max(alpha, _MAYBE):
             return None
         parts = _refined(_needed(best[1], self._known, outcomes, alpha, self._ratio),
                          self._known, outcomes, self._ratio)
         meets = _meet(parts, self._known)
-        return Condition(parts, (int(outcomes[meets].sum()), int(meets.sum())),
-                         (int(outcomes[~meets].sum()), int((~meets).sum())), p,
-                         tuple(int(place) for place in numpy.flatnonzero(meets)))
+        found = Condition(parts, (int(outcomes[meets].sum()), int(meets.sum())),
+                          (int(outcomes[~meets].sum()), int((~meets).sum())), p,
+                          tuple(int(place) for place in numpy.flatnonzero(meets)))
+        if p <= alpha:
+            return found
+        # of the same shares the ratio grows with the trials, and p falls with its exponential
+        ratio = min(best[0], float(self._ratio(*found.inside)))
+        if ratio:
+            more = math.ceil(len(outcomes) * math.log(p / alpha) / ratio)
+            self.closest = Closest(found, len(outcomes) + more)
+        return None
 
     def _by_permutation(self, ratio: float, alpha: float, chance: numpy.random.Generator) -> float:
         """
@@ -231,7 +255,7 @@ class _Level:
     def _at_most(self, ratio: float) -> float:
         """Return the sum over candidates of the exact p-value of such a ratio."""
         hits, total = self._hits, len(self._outcomes)
-        ways = _log_gamma(numpy.arange(total + 2) + 1.0)
+        ways = log_gamma(numpy.arange(total + 2) + 1.0)
         found = 0.0
         for size, many in self._sizes.items():
             some = numpy.flatnonzero(self._ratio(numpy.arange(hits + 1), size) >= ratio - 1e-9)
@@ -440,8 +464,8 @@ def _refined(parts: tuple[Part, ...], known: Mapping[str, Axis], outcomes: Boole
         within = where if other is None else where & (
             (values < other) if end == 'low' else (values >= other))
         cut = cuts[int(told.argmax())]
-        low, high = _between(values[within], outcomes[within], outcomes[~within],
-                             is_low=end == 'low')
+        low, high = threshold_between(values[within], outcomes[within], outcomes[~within],
+                                      is_low=end == 'low')
         found[place] = part.with_end(end, cut, (min(low, cut), max(high, cut)))
     return tuple(_with_values(part, known[part.axis]) for part in found)
 
@@ -453,46 +477,6 @@ def _with_values(part: Part, axis: Axis) -> Part:
     meets = _meets(part, axis)
     return replace(part, low_between=None, high_between=None, drawn=tuple(sorted(
         {value for value, inside in zip(axis.values, meets, strict=True) if inside})))
-
-
-def _between(values: Numbers, outcomes: Booleans, others: Booleans, *,
-             is_low: bool) -> tuple[float, float]:
-    """
-    Return where an end is with 95 % probability, whatever the rates on both sides of it are.
-
-    The probability of each place is that of a step between two unknown rates (each with
-    Jeffreys' prior) there, all places between the values being as likely beforehand.
-
-    :param values: of the trials that meet everything but this end
-    :param others: outcomes of all other trials, which are outside wherever the end is
-    """
-    order = numpy.argsort(values, kind='stable')
-    ordered = values[order]
-    cuts = numpy.flatnonzero(ordered[1:] > ordered[:-1]) + 1
-    sums = numpy.concatenate([[0.0], numpy.cumsum(outcomes[order])])
-    below = sums[cuts], cuts.astype(float)
-    above = sums[-1] - sums[cuts], len(ordered) - cuts.astype(float)
-    inside, outside = (above, below) if is_low else (below, above)
-    weight = _log_evidence(*inside) + _log_evidence(outside[0] + others.sum(),
-                                                    outside[1] + len(others))
-    share = numpy.exp(weight - weight.max()) * (ordered[cuts] - ordered[cuts - 1])
-    edges = numpy.concatenate([[0.0], numpy.cumsum(share) / share.sum()])
-    ends = []
-    for tail in (_TAIL, 1.0 - _TAIL):
-        at = min(int(numpy.searchsorted(edges, tail)), len(cuts))
-        part = (tail - edges[at - 1]) / (edges[at] - edges[at - 1])
-        low, high = ordered[cuts[at - 1] - 1], ordered[cuts[at - 1]]
-        ends.append(float(low + part * (high - low)))
-    return ends[0], ends[1]
-
-
-_log_gamma = numpy.vectorize(math.lgamma, otypes=[float])
-
-
-def _log_evidence(hits: Numbers, count: Numbers) -> Numbers:
-    """Return the logarithm of the probability of outcomes over all rates, up to a constant."""
-    return numpy.asarray(_log_gamma(hits + 0.5) + _log_gamma(count - hits + 0.5)
-                         - _log_gamma(count + 1.0))
 
 
 def _key(value: Any) -> Any:

@@ -17,7 +17,6 @@ from safety_scenarios.reports.failures import condition_lines, part_text
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions import failures
 from safety_scenarios.studies.conditions.condition import (
-    _between,
     _Level,
     Axis,
     find_conditions,
@@ -25,6 +24,7 @@ from safety_scenarios.studies.conditions.condition import (
     Search,
 )
 from safety_scenarios.studies.conditions.failures import axes_of, effects_of, meanings_of
+from safety_scenarios.studies.conditions.threshold import threshold_between
 from safety_scenarios.trial.plan import plan
 from unit.campaign.statistics.test_summarise import said, trial
 
@@ -99,7 +99,7 @@ def covered(seed: int, inside: float, outside: float) -> bool:
     chance = numpy.random.default_rng(seed)
     truth, values = chance.uniform(0.1, 0.9), chance.random(150)
     fails = chance.random(150) < numpy.where(values < truth, inside, outside)
-    low, high = _between(values, fails, numpy.zeros(0, bool), is_low=False)
+    low, high = threshold_between(values, fails, numpy.zeros(0, bool), is_low=False)
     return low <= truth <= high
 
 
@@ -282,6 +282,40 @@ def test_too_few_failures_say_how_many_are_needed():
                              [place in (3, 17) for place in range(40)])
     assert not search.conditions
     assert search.needed > search.outcomes == 2
+
+
+@pytest.mark.parametrize(('alpha', 'copies'), [(0.01, 2), (1e-6, 4)])
+def test_what_comes_closest_is_named_with_the_trials_that_show_it(alpha, copies):
+    """The same shares in as many trials as it says are found; with a few less they are not."""
+    near = [0.1 * place for place in range(16)]
+    fails = [place < 6 for place in range(16)]
+    few = find_conditions([Axis('near', near)], fails, alpha=alpha / 100)
+    assert not few.conditions and few.closest.condition.inside == (6, 6)
+    assert few.closest.condition.outside == (0, 10) and few.closest.condition.p > alpha / 100
+    assert 16 < few.closest.trials <= 16 * copies
+    found = find_conditions([Axis('near', near * copies)], fails * copies, alpha=alpha / 100)
+    assert [one.inside for one in found.conditions] == [(6 * copies, 6 * copies)]
+    assert found.closest is None
+
+
+def test_what_comes_closest_is_said_not_to_be_shown():
+    results = [(trial('FAIL' if number < 4 else 'PASS', drawn={'x': float(number)}), None)
+               for number in range(12)]
+    [found] = failures.conditions_of(results, 'ros')
+    assert not found.kinds[0].search.conditions
+    said = ' '.join(condition_lines(found))
+    assert 'closest, and not shown: fails where x is below 3.5: 4 of 4, elsewhere 0 of 8' in said
+    assert 'trials show it' in said and 'no condition stands out' in said
+
+
+def test_what_is_no_clearer_than_chance_is_not_named():
+    named = 0
+    for seed in range(20):
+        chance = numpy.random.default_rng(seed)
+        search = find_conditions([Axis(name, chance.uniform(size=40).tolist())
+                                  for name in ('near', 'side')], chance.random(40) < 0.3)
+        named += search.closest is not None
+    assert named <= 8  # of 20, where 4 are expected
 
 
 def test_a_chance_that_no_permutations_can_show_still_finds_what_is_clear():
