@@ -93,6 +93,8 @@ def fixed(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """
     Return the scenario in which some draws have one value; whatever else is drawn is as before.
 
+    What a draw leaves out of a list is left out when everything is drawn: others set values in it.
+
     :param values: by name of the draw
     :raises InputError: there is no such draw, or a value does not fit
     """
@@ -101,9 +103,13 @@ def fixed(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
         if name not in known:
             raise InputError(f'{scenario.id}: got {name!r}, expected one of what it draws: '
                              f'{", ".join(sorted(known)) or "nothing"}')
-    found = varied(scenario, values)
+    rest = {name: draw for name, draw in known.items() if name not in values}
+    left_out = {name: known[name].model_copy(update={'choice': (value, value)})
+                for name, value in values.items() if rest and known[name].keeps is not None}
+    found = varied(scenario, {name: value for name, value in values.items()
+                              if name not in left_out})
     return found.model_copy(update={'body': found.body.model_copy(update={
-        'vary': {name: draw for name, draw in known.items() if name not in values}})})
+        'vary': {**rest, **left_out}})})
 
 
 def _with(block: Any, paths: Sequence[Sequence[str | int]], value: Any) -> Any:

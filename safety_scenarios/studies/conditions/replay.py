@@ -277,6 +277,9 @@ def _as_drawn(draw: Draw, value: Any, name: str) -> Any:
     for one in draw.choice or ():
         if value == one or choice_text(value) == choice_text(one):
             return one
+    if draw.keeps is not None:
+        known = ', '.join(dict.fromkeys(f'[{", ".join(one)}]' for one in draw.choice or ()))
+        raise SettingsError(f'--set {name}: got {choice_text(value):.60}, expected one of {known}')
     return value
 
 

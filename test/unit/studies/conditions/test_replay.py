@@ -15,6 +15,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.conditions.replay import REPLAY, replay
+from unit.loopback_runs import loopback_run
 
 pytestmark = pytest.mark.slow
 TRIALS = 10
@@ -149,3 +150,21 @@ def test_a_scenario_that_is_gone_is_named(campaign, tmp_path):
     folder, _ = campaign
     assert 'PLANTED-1: the scenario of the trial was not found in' in refusal(
         folder, f'{SCENARIO}:0', files=[str(tmp_path / 'gone.yaml')], output=tmp_path / 'none')
+
+
+@pytest.mark.parametrize('topics', [('scan',), ('human_pose',), ('scan', 'human_pose')])
+def test_which_sensor_shows_the_hazard_can_be_moved(tmp_path, topics):
+    """What other draws set in the sensor that is left out is no obstacle."""
+    folder = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=1).folder
+    found = replay(folder, 'SCN-R-101:0', [f'shown_by=[{", ".join(topics)}]'],
+                   output=tmp_path / 'again')
+    trial = found.after.record.trial
+    assert tuple(one.topic for one in trial.scenario.body.stimuli) == topics
+    assert trial.drawn['shown_by'] == topics
+    assert trial.drawn['near'] == found.before.record.trial.drawn['near']
+
+
+def test_a_sensor_that_no_trial_shows_it_by_is_refused(tmp_path):
+    folder = loopback_run(tmp_path / 'run', 'SCN-R-101', trials=1).folder
+    assert refusal(folder, 'SCN-R-101:0', ['shown_by=[lidar]'], output=tmp_path / 'none') == (
+        '--set shown_by: got lidar, expected one of [scan], [human_pose], [scan, human_pose]')
