@@ -274,7 +274,7 @@ def reported_latency(values_ms: Sequence[float | None], uncertainty_ms: float, p
         else upper_bound(values_ms, p, 'ms', confidence)
     n, missing = len(values_ms), sum(value is None for value in values_ms)
     if found is None or found.high is None:
-        without = f', {missing} of them without a reaction' if missing else ''
+        without = f', {missing} of them without a reaction or undecided' if missing else ''
         needed = anytime_n(1.0 - p, missing, confidence) if at_any_stop \
             else wilks_n(p, confidence, excluded=missing)
         return Estimate(

@@ -23,6 +23,7 @@ from safety_scenarios.campaign.statistics.proportions import (
 )
 from safety_scenarios.campaign.statistics.quantiles import (
     bound_if,
+    confirmed_ms,
     due_ms,
     enough_for,
     is_due,
@@ -284,19 +285,18 @@ def _confirmed(counted: Sequence[TrialResult], different: Sequence[TrialResult],
                             for some in (found, _confirmations(others)))
     numbers = [latency for latency in latencies if latency is not None]
     bound_ms = max((one.uncertainty_ns / 1e6 for one in found if one), default=0.0)
-    unknown = len(asked) - len(found)
     return ConfirmedSummary(
         verdicts=_count(one.verdict.value for result in asked for one in result.findings
                         if one.kind == CONFIRMED and one.verdict is not None),
         latency_classes=_count(LatencyClass.NO_RESPONSE.value if one is None
                                else one.latency_class.value for one in found),
-        not_measured=unknown, latency_ms=tuple(latencies),
+        not_measured=len(asked) - len(found), latency_ms=tuple(latencies),
         median_ms=_median((latencies, differing), at_any_stop),
         worst_ms=max(numbers, default=None) if len(numbers) == len(latencies) else None,
-        upper_ms=no_narrower(*(reported_latency(some, bound_ms, at_any_stop=at_any_stop)
-                               for some in ([*latencies, *[None] * unknown], [
-                                   *differing, *[None] * (len(others) - len(differing))])),
-                             is_bound=True))
+        upper_ms=no_narrower(*(reported_latency(
+            [confirmed_ms(one) if one.is_confirmation_measured and one.is_decided else None
+             for one in some], bound_ms, at_any_stop=at_any_stop) for some in (asked, others)),
+            is_bound=True))
 
 
 def _confirmations(asked: Iterable[TrialResult]) -> list[Elapsed | None]:

@@ -53,7 +53,7 @@ def test_the_summary_has_what_the_robots_confirmed_and_a_stop_that_never_came_la
     assert never.upper_ms.value is None
 
 
-def test_a_crash_before_the_hazard_counts_as_never_confirmed():
+def test_a_crash_before_the_hazard_and_an_undecided_trial_count_as_never_confirmed():
     stood = [one.model_copy(update={'duration_ms': float(number)})
              for number, one in enumerate(trials(300) * 299)]
     assert summary(stood).scenarios[0].confirmed.upper_ms.high is not None
@@ -61,6 +61,9 @@ def test_a_crash_before_the_hazard_counts_as_never_confirmed():
                                           'findings': ()})
     row = summary([*stood, crashed]).scenarios[0].confirmed
     assert (row.upper_ms.high, row.not_measured) == (None, 1)
+    undecided = stood[0].model_copy(update={'verdict': Verdict.INCONCLUSIVE})
+    row = summary([*stood, undecided]).scenarios[0].confirmed
+    assert (row.upper_ms.high, row.not_measured) == (None, 0)
 
 
 def test_what_nobody_reported_is_in_no_number_and_counted():
