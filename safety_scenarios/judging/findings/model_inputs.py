@@ -15,13 +15,11 @@ from typing import NamedTuple
 
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.split import checked, observations
-from safety_scenarios.scenario.result import Note
+from safety_scenarios.scenario.result import MODEL_INPUTS, Note
 from safety_scenarios.scenario.stimulus import BodyIntent, StimulusContext
 from safety_scenarios.scenario.timing import read_and_gave, read_timing
 from safety_scenarios.trial.trial import ALL_CLEAR
 
-CODE = 'model-inputs'
-"""Code of the note."""
 _SHARE, _NOISE = 0.02, 0.1
 """A number has left its range by more than these shares of the greatest number and the range."""
 _UNSEEN = ('what its model read stayed in the range that it had before the hazard. Check '
@@ -122,7 +120,7 @@ class ModelInputs:
         same = ', '.join(name.partition(' (')[0] for name in names if name not in changed)
         if changed and same:
             parts.append(f'{same} stayed in the range from before the hazard')
-        yield Note(code=CODE, text=(
+        yield Note(code=MODEL_INPUTS, text=(
             f'inputs and action of the model {" and ".join(when)}, as the controller reports: '
             f'{"; ".join(parts)}'
             + (f'; {self.unseen}' if self.unseen else '')))

@@ -13,9 +13,8 @@ from typing import Any
 from cases import for_each
 from safety_scenarios.campaign.run import run
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.judging.findings.model_inputs import CODE
 from safety_scenarios.scenario.message import CommandStamps
-from safety_scenarios.scenario.result import TrialResult
+from safety_scenarios.scenario.result import MODEL_INPUTS, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.timing import read_and_gave, read_report, read_timing, Timing
 from safety_scenarios.scenario.verdict import Verdict
@@ -50,7 +49,7 @@ def driven(folder: Path, *parameters: str, person: Mapping[str, Any] = {}, limit
 
 
 def told(result: TrialResult) -> str:
-    return ''.join(note.text for note in result.notes if note.code == CODE)
+    return ''.join(note.text for note in result.notes if note.code == MODEL_INPUTS)
 
 
 def within_budget(result: TrialResult) -> str:
@@ -66,6 +65,14 @@ def test_a_model_that_saw_the_hazard_and_drove_on_is_shown_with_its_numbers(tmp_
         r'controller reports: person \[6\], then \[1.5\]; action \[0.8, 0\], then \[0.8, 0\]',
         told(found))
     assert 'stayed in the range' not in within_budget(found)
+
+
+def test_the_summary_says_of_which_trial_the_numbers_are(tmp_path):
+    driven(tmp_path, limit=-1.0)
+    summary = run(RunSettings(scenarios=(str(QUICK),), link='loopback', trials=3,
+                              controller=f'onnx:{tmp_path}/policy.onnx'), [], files=False)
+    [row] = summary.scenarios
+    assert row.notes[MODEL_INPUTS].endswith('action [0.8, 0], then [0.8, 0] (QUICK, trial 1)')
 
 
 def test_a_model_that_was_not_shown_the_hazard_is_told_from_it(tmp_path):
