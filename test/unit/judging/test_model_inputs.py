@@ -16,7 +16,13 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.message import CommandStamps
 from safety_scenarios.scenario.result import MODEL_INPUTS, TrialResult
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.scenario.timing import read_and_gave, read_report, read_timing, Timing
+from safety_scenarios.scenario.timing import (
+    note_of,
+    read_and_gave,
+    read_report,
+    read_timing,
+    Timing,
+)
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import TrialRecord
@@ -120,7 +126,9 @@ def test_what_is_no_number_is_not_told_and_changes_no_verdict(tmp_path, said):
 
 def test_numbers_travel_with_the_report_few_and_short():
     found = Timing.of(CommandStamps(
-        read={f'x{count}\n': [1.23456789] * 20 for count in range(40)}, gave=[1e-9, 2.0]), 0)
+        read={f'x{count}\n': [1.23456789] * 20 for count in range(40)}, gave=[1e-9, 2.0],
+        note='timeout'), 0)
     assert found.read == {f'x{count}': (1.235,) * 8 for count in range(16)}
+    assert note_of(found.event('cmd_vel', 1, stamps(0))) == 'timeout'
     assert read_report(found.to_json('cmd_vel', 1)) == ('cmd_vel', 1, found)
     assert read_timing(found.event('cmd_vel', 1, stamps(0))) == found
