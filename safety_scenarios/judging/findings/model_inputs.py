@@ -112,16 +112,14 @@ class ModelInputs:
             return
         when = [*(['before the hazard' if self._onset_ns is not None else 'at last'] * len(early)),
                 *([] if late is None else [f'{late.at_ns / 1e6:.0f} ms after its onset'])]
-        changed = self.changed or ()
-        names = sorted(told[-1].read, key=lambda name: name not in changed)
-        parts = [*(f'{name} {_then([one.read.get(name, ()) for one in told])}'
-                   for name in names[:_MOST_SHOWN]),
-                 f'action {_then([one.gave for one in told])}']
-        same = ', '.join(name.partition(' (')[0] for name in names if name not in changed)
-        if changed and same:
-            parts.append(f'{same} stayed in the range from before the hazard')
+        changed, names = self.changed, list(told[-1].read)
+        parts = [f'action {_then([one.gave for one in told])}',
+                 *(f'{name} {_then([one.read.get(name, ()) for one in told])}'
+                   for name in (changed or names)[:_MOST_SHOWN])]
+        if changed and (same := [one.partition(' (')[0] for one in names if one not in changed]):
+            parts.append(f'{", ".join(same)} stayed in the range from before the hazard')
         yield Note(code=MODEL_INPUTS, text=(
-            f'inputs and action of the model {" and ".join(when)}, as the controller reports: '
+            f'action and inputs of the model {" and ".join(when)}, as the controller reports: '
             f'{"; ".join(parts)}'
             + (f'; {self.unseen}' if self.unseen else '')))
 

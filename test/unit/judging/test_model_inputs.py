@@ -67,8 +67,8 @@ def test_a_model_that_saw_the_hazard_and_drove_on_is_shown_with_its_numbers(tmp_
     found = driven(tmp_path, limit=-1.0).result
     assert found.verdict is Verdict.FAIL
     assert re.fullmatch(
-        r'inputs and action of the model before the hazard and \d+ ms after its onset, as the '
-        r'controller reports: person \[6\], then \[1.5\]; action \[0.8, 0\], then \[0.8, 0\]',
+        r'action and inputs of the model before the hazard and \d+ ms after its onset, as the '
+        r'controller reports: action \[0.8, 0\], then \[0.8, 0\]; person \[6\], then \[1.5\]',
         told(found))
     assert 'stayed in the range' not in within_budget(found)
 
@@ -78,12 +78,12 @@ def test_the_summary_says_of_which_trial_the_numbers_are(tmp_path):
     summary = run(RunSettings(scenarios=(str(QUICK),), link='loopback', trials=3,
                               controller=f'onnx:{tmp_path}/policy.onnx'), [], files=False)
     [row] = summary.scenarios
-    assert row.notes[MODEL_INPUTS].endswith('action [0.8, 0], then [0.8, 0] (QUICK, trial 1)')
+    assert row.notes[MODEL_INPUTS].endswith('person [6], then [1.5] (QUICK, trial 1)')
 
 
 def test_a_model_that_was_not_shown_the_hazard_is_told_from_it(tmp_path):
     found = driven(tmp_path, person={'clip': [6.0, 9.0]}).result
-    assert 'person [6], then [6]; action [0.8, 0], then [0.8, 0]' in told(found)
+    assert 'action [0.8, 0], then [0.8, 0]; person [6], then [6]' in told(found)
     assert 'what its model read stayed in the range that it had before the hazard. Check the ' \
            'roles, frames, sector, units and clip of its contract' in within_budget(found)
 
@@ -91,14 +91,14 @@ def test_a_model_that_was_not_shown_the_hazard_is_told_from_it(tmp_path):
 def test_of_a_late_reaction_it_is_what_the_reaction_was_decided_from(tmp_path):
     found = driven(tmp_path, 'inference_ms=400').result
     assert found.verdict is Verdict.FAIL and found.latency is not None
-    assert told(found).endswith('person [6], then [1.5]; action [0.8, 0], then [0, 0]')
+    assert told(found).endswith('action [0.8, 0], then [0, 0]; person [6], then [1.5]')
 
 
 def test_a_robot_that_did_not_get_moving_is_told_what_its_model_read(tmp_path):
     found = driven(tmp_path, actions=[[0.0, 0.8]])
     assert found.result.verdict is Verdict.INCONCLUSIVE
-    assert told(found.result) == ('inputs and action of the model at last, as the controller '
-                                  'reports: person [6]; action [0, 0.8]')
+    assert told(found.result) == ('action and inputs of the model at last, as the controller '
+                                  'reports: action [0, 0.8]; person [6]')
 
 
 def test_a_trial_that_passes_has_no_such_note_and_a_chunk_is_reported_once(tmp_path):

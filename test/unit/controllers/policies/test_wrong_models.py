@@ -324,13 +324,13 @@ WAYS: Mapping[str, Way] = {
         'INCONCLUSIVE', 'Check what it reads and writes: topics, units and frames',
         with_model(far=100.0), person(unit='mm')),
     'normalised twice': Way(
-        'FAIL', r'as the controller reports: person \[16\], then \[11.5\]; '
-                r'action \[0.8, 0\], then \[0.8, 0\]', terms=person(mean=-10.0)),
+        'FAIL', r'as the controller reports: action \[0.8, 0\], then '
+                r'\[0.8, 0\]; person \[16\], then \[11.5\]', terms=person(mean=-10.0)),
     'ranges in mm with a clip in m': Way(
         REFUSED, 'got rays with clip up to 10 mm, so that all returns read alike',
         with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'unit': 'mm'}}}, shows_scan),
     'clipped too early': Way(
-        'FAIL', r'person \[6\], then \[3\]; action', terms=person(clip=[3.0, 10.0])),
+        'FAIL', r'action .*; person \[6\], then \[3\]', terms=person(clip=[3.0, 10.0])),
     'wrong number of means': Way(REFUSED, 'mean: the contract has 4 numbers, the robot needs 2',
                                  terms=outputs(mean=[0.0] * 4)),
     'two means for an action of one value': Way(
@@ -392,7 +392,7 @@ WAYS: Mapping[str, Way] = {
                                   'name: [shoulder, elbow], position: [0.1, 0.4]').replace(
             'velocity: [0.0, 0.0, 0.0]}', 'velocity: [0.0, 0.0]}'), arm=True),
     'swapped joints': Way(
-        'FAIL', r'joints .*, then \[(\S+), (\S+), (\S+)\]; .* action .*, then \[\2, \3, \1\]',
+        'FAIL', r'action .*, then \[(\S+), (\S+), (\S+)\]; joints .*, then \[\3, \1, \2\]',
         holds_position([1, 2, 0]), HOLDS, arm=True),
     'a command type that carries no speed': Way(
         REFUSED, 'got commands of std_msgs/msg/Bool on cmd_vel, which cannot carry the velocity',
