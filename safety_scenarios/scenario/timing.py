@@ -303,6 +303,8 @@ _MOST = 1 << 53
 """Integers up to here are floats, too."""
 _UNFIT, _NOTE = 'unfit', 'note'
 _READ, _GAVE = 'read', 'gave'
+NORMALISED = ' normalised'
+"""Behind the name of an input: its numbers are standard deviations from a mean."""
 MOST_READ, MOST_NUMBERS = 16, 8
 """Inputs of a model that a report names, and numbers of each."""
 _LONGEST_TEXT = 10_000

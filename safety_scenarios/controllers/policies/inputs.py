@@ -17,7 +17,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.frames import Place
 from safety_scenarios.scenario.message import Message, Observation, Reading
 from safety_scenarios.scenario.message_types import IMAGE_CHANNELS
-from safety_scenarios.scenario.timing import MOST_NUMBERS
+from safety_scenarios.scenario.timing import MOST_NUMBERS, NORMALISED
 
 Array = NDArray[Any]
 _BLIND_SHARE = 0.5
@@ -106,7 +106,7 @@ class PolicyInputs:
             values, begin = arrays[name].ravel(), 0
             for one in parts:
                 called = name if len(parts) == 1 else one.called
-                found[f'{called}{"" if one.is_short else one.summary}'] = one.in_few_numbers(
+                found[f'{called}{one.summary}'] = one.in_few_numbers(
                     values[begin:begin + one.size])
                 begin += one.size
         return found
@@ -172,8 +172,10 @@ class _Part:
 
     @property
     def summary(self) -> str:
-        """Return what few numbers are of many values."""
-        return f' ({"least" if self.part.rays else "mean"} of each eighth of {self.size} values)'
+        """Return what its few numbers are: normalised, and of how many values which."""
+        which = 'least' if self.part.rays else 'mean'
+        return ('' if self._is_plain else NORMALISED) + (
+            '' if self.is_short else f' ({which} of each eighth of {self.size} values)')
 
     @property
     def called(self) -> str:

@@ -17,13 +17,15 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.split import checked, observations
 from safety_scenarios.scenario.result import MODEL_INPUTS, Note
 from safety_scenarios.scenario.stimulus import BodyIntent, StimulusContext
-from safety_scenarios.scenario.timing import read_and_gave, read_timing
+from safety_scenarios.scenario.timing import NORMALISED, read_and_gave, read_timing
 from safety_scenarios.trial.trial import ALL_CLEAR
 
 _SHARE, _NOISE = 0.02, 0.1
 """A number has left its range by more than these shares of the greatest number and the range."""
 _UNSEEN = ('what its model read stayed in the range that it had before the hazard. Check '
            'the roles, frames, sector, units and clip of its contract')
+_FAR = 10
+"""What is normalised by the statistics of its own training is nearer to the mean than this."""
 _MOST_SHOWN = 3
 """Inputs of which a note has the numbers."""
 
@@ -118,6 +120,10 @@ class ModelInputs:
                    for name in (changed or names)[:_MOST_SHOWN])]
         if changed and (same := [one.partition(' (')[0] for one in names if one not in changed]):
             parts.append(f'{", ".join(same)} stayed in the range from before the hazard')
+        if far := [name for name in names if NORMALISED in name and any(
+                abs(value) > _FAR for one in told for value in one.read.get(name, ()))]:
+            parts.append(f'{", ".join(one.partition(NORMALISED)[0] for one in far)} more than '
+                         f'{_FAR} standard deviations from the mean. Check mean, std and unit')
         yield Note(code=MODEL_INPUTS, text=(
             f'action and inputs of the model {" and ".join(when)}, as the controller reports: '
             f'{"; ".join(parts)}'
