@@ -326,7 +326,8 @@ WAYS: Mapping[str, Way] = {
     'normalised twice': Way(
         'FAIL', r'as the controller reports: action \[0.8, 0\], then '
                 r'\[0.8, 0\]; person normalised \[16\], then \[11.5\]; person more than 10 '
-                r'standard deviations from the mean. Check mean, std and unit', terms=person(mean=-10.0)),
+                r'standard deviations from the mean. Check mean, std and unit',
+        terms=person(mean=-10.0)),
     'ranges in mm with a clip in m': Way(
         REFUSED, 'got rays with clip up to 10 mm, so that all returns read alike',
         with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'unit': 'mm'}}}, shows_scan),
