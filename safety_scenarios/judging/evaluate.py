@@ -22,6 +22,7 @@ from safety_scenarios.judging.findings import (
 )
 from safety_scenarios.judging.findings.invariant_findings import checked, reacts_wherever, wherever
 from safety_scenarios.judging.findings.latency_findings import latency_finding, rule_latency
+from safety_scenarios.judging.findings.model_inputs import ModelInputs
 from safety_scenarios.judging.findings.model_reaction import (
     decided_by_model,
     demands_met_by_model,
@@ -221,7 +222,8 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
         started_system_ns=events[0].stamps.system_ns if events else 0,
         duration_ms=duration_ns / 1e6, counts=dict(sorted(counts.items())),
         warmup=trial.warmup, rtf=rtf, decided=decided or Decided(),
-        notes=(*_notes(judged, latency, decided), *unknown_notes(judged, findings)),
+        notes=(*_notes(judged, latency, decided), *unknown_notes(judged, findings),
+               *_of_inputs(judged, findings, verdict)),
         separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
         chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(judged, findings, latency, rtf), scores=scores,
@@ -322,6 +324,15 @@ def _of_targets(record: TrialRecord) -> Iterator[Note]:
         yield Note(code='far-targets', text=(
             f'{far} of {counted(len(joints), "target")} of the controller were farther than the '
             f'top speed reaches, and were commanded at the top speed'))
+
+
+def _of_inputs(trial: JudgedTrial, findings: Sequence[Finding],
+               verdict: Verdict) -> Iterator[Note]:
+    """State what the model of a trial that did not pass read and gave."""
+    if verdict is not Verdict.PASS:
+        yield from ModelInputs(trial).note(next((
+            one.at_ms for one in findings if one.verdict is verdict and one.at_ms is not None),
+            None))
 
 
 def _of_merging(trial: JudgedTrial) -> Iterator[Note]:

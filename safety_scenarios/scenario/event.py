@@ -127,7 +127,7 @@ class Event(Slotted):
     - ``timing``: the controller reported when it decided on the command on the topic ``symbol``
       that has the same ``sequence``. ``truth`` says how long before the command that was published
       it did what (``scenario.timing``), and ``text`` names stamps that were no numbers;
-      ``arguments`` are why nobody decided on it, of a fallback
+      ``arguments`` are why nobody decided on it, of a fallback, and what a model read and gave
     - ``lost``: the middleware dropped messages on ``name``; ``text`` says how many
     - ``reached``: what was sent to the other host on ``name`` has come there: its middleware's
       acknowledgement was here

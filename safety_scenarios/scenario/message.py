@@ -11,7 +11,13 @@ import re
 import struct
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, field_validator, GetCoreSchemaHandler
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    GetCoreSchemaHandler,
+)
 from pydantic_core import core_schema
 from safety_scenarios.scenario.noun import (
     held,
@@ -363,6 +369,17 @@ def not_decided(decided: Any, interface: str) -> str:
             f'Command(velocity=(0.5, 0.0)), a Message of {interface}, or None{more}')
 
 
+def _as_tuple(values: Any) -> Any:
+    """Return a list, an array or a tensor, of whatever library, as a tuple; else what it is."""
+    plain = getattr(values, 'tolist', None)
+    found = plain() if callable(plain) else values
+    return tuple(found) if isinstance(found, (list, tuple)) else found
+
+
+Few = Annotated[tuple[float, ...], BeforeValidator(_as_tuple)]
+"""In a constructor also a list or an array of one dimension."""
+
+
 class CommandStamps(Noun):
     """
     When a controller did what for one command; what it does not know it leaves out.
@@ -397,6 +414,11 @@ class CommandStamps(Noun):
     clipped: int | None = None
     """How many joints do not reach the target of the command, because it is farther away than the
     top speed allows; None: it has no target."""
+    read: Mapping[str, Few] = {}
+    """Name of an input to a few numbers of what the model read there; with the first command of
+    each chunk alone."""
+    gave: Few = ()
+    """The first action that it gave, as it gave it."""
     note: str | None = Field(default=None, max_length=LONGEST_NOTE)
     """Why this was commanded without a decision, such as timeout: a fallback; None: it is none."""
 
@@ -404,10 +426,10 @@ class CommandStamps(Noun):
     @classmethod
     def _plain(cls, value: Any) -> Any:
         item = getattr(value, 'item', None)  # a scalar of an array, of whatever library
-        return item() if callable(item) else value
+        return item() if callable(item) and not getattr(value, 'ndim', 0) else value
 
     @classmethod
-    def of(cls, observation: Observation, **known: int | float | str | None) -> 'CommandStamps':
+    def of(cls, observation: Observation, **known: Any) -> 'CommandStamps':
         """
         Return those of a decision that began with an observation, as soon as that was given.
 
@@ -456,11 +478,9 @@ class Command(Noun):
 
     @field_validator('velocity', mode='before')
     @classmethod
-    def _as_tuple(cls, velocity: Any) -> Any:
-        plain = getattr(velocity, 'tolist', None)  # an array or a tensor, of whatever library
-        if callable(plain):
-            velocity = plain()
-        if not isinstance(velocity, (list, tuple)):
+    def _numbers(cls, velocity: Any) -> Any:
+        velocity = _as_tuple(velocity)
+        if not isinstance(velocity, tuple):
             raise ValueError(f'got {velocity!r:.40}, expected a list: (m/s ahead, rad/s to the '
                              f'left) of a base, rad/s of each joint of an arm')
-        return tuple(velocity)
+        return velocity

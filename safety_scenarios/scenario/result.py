@@ -303,6 +303,8 @@ class Note(Noun):
 
 BY_PATTERNS = 'by-patterns'
 """Code of the note that nothing but patterns has read what a trial is judged by."""
+MODEL_INPUTS = 'model-inputs'
+"""Code of the note on what the model of a trial that did not pass read and gave."""
 BUSY_HOST = 'busy-host'
 """Code of the note that a latency is less certain than on a quiet host."""
 

@@ -10,7 +10,7 @@ under test: it explains a latency and decides nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import json
 import math
 from typing import Any, Literal
@@ -302,6 +302,11 @@ _LONGEST_NS = 1 << 50
 _MOST = 1 << 53
 """Integers up to here are floats, too."""
 _UNFIT, _NOTE = 'unfit', 'note'
+_READ, _GAVE = 'read', 'gave'
+NORMALISED = ' normalised'
+"""Behind the name of an input: its numbers are standard deviations from a mean."""
+MOST_READ, MOST_NUMBERS = 16, 8
+"""Inputs of a model that a report names, and numbers of each."""
 _LONGEST_TEXT = 10_000
 """Characters of a report; more is none of ours."""
 
@@ -322,6 +327,8 @@ class Timing:
     clipped: int | None = None
     note: str = ''
     """Why the command is a fallback, which nobody decided on; empty: it is none."""
+    read: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    gave: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, stamps: CommandStamps, published_ns: int) -> 'Timing':
@@ -358,7 +365,7 @@ class Timing:
                 unfit.append(name)
         return cls(before, durations.get(SERVER), numbers.get(CHUNK), numbers.get(INDEX),
                    numbers.get(SKIPPED), durations.get(SKIPPED_FOR), tuple(unfit),
-                   numbers.get(CLIPPED), _plain(stamps.note))
+                   numbers.get(CLIPPED), _plain(stamps.note), *_few(stamps.read, stamps.gave))
 
     def to_json(self, topic: str, sequence: int) -> str:
         """
@@ -367,8 +374,9 @@ class Timing:
         :param sequence: how many commands its publisher has published, this one included
         """
         said: dict[str, Any] = {'v': 1, 'topic': topic, 'sequence': sequence, **self.before_ns}
-        for name, value in (*((one, getattr(self, field)) for one, field in _FIELDS.items()),
-                            (_UNFIT, list(self.unfit)), (_NOTE, self.note or None)):
+        for name, value in (*((one, getattr(self, own)) for one, own in _FIELDS.items()),
+                            (_UNFIT, list(self.unfit)), (_NOTE, self.note or None),
+                            (_READ, self.read or None), (_GAVE, list(self.gave))):
             if value is not None and value != []:
                 said[name] = value
         return json.dumps(said)
@@ -387,8 +395,13 @@ class Timing:
                   if (value := getattr(self, name)) is not None}
         return Event.model_construct(
             kind='timing', name=DECISIONS, symbol=topic, sequence=sequence, stamps=stamps,
-            truth=truth, text=', '.join(self.unfit) or None,
-            arguments=json.dumps(self.note) if self.note else None)
+            truth=truth, text=', '.join(self.unfit) or None, arguments=self._arguments())
+
+    def _arguments(self) -> str | None:
+        if not self.read and not self.gave:
+            return json.dumps(self.note) if self.note else None
+        return json.dumps({_READ: self.read, _GAVE: self.gave,
+                           **({_NOTE: self.note} if self.note else {})})
 
 
 def _plain(note: Any) -> str:
@@ -398,10 +411,35 @@ def _plain(note: Any) -> str:
 
 def note_of(event: Event) -> str:
     """Return why the command that an event reports on is a fallback; empty: it is none."""
+    said = _said(event)
+    return _plain(said.get(_NOTE) if isinstance(said, dict) else said)
+
+
+def read_and_gave(event: Event) -> tuple[Mapping[str, tuple[float, ...]], tuple[float, ...]]:
+    """Return what the model read and gave for the command that an event reports on."""
+    said = _said(event)
+    return _few(said.get(_READ), said.get(_GAVE)) if isinstance(said, dict) else ({}, ())
+
+
+def _said(event: Event) -> Any:
     try:
-        return _plain(json.loads(event.arguments or 'null'))
+        return json.loads(event.arguments or 'null')
     except (ValueError, RecursionError):
-        return ''
+        return None
+
+
+def _few(read: Any, gave: Any) -> tuple[dict[str, tuple[float, ...]], tuple[float, ...]]:
+    """Return what of it are a few finite numbers, under names that may be printed."""
+    known = list(read.items())[:MOST_READ] if isinstance(read, Mapping) else []
+    found = {_plain(name): _finite(values) for name, values in known}
+    return {name: values for name, values in found.items() if name and values}, _finite(gave)
+
+
+def _finite(values: Any) -> tuple[float, ...]:
+    """Return the first numbers, to four digits; none where one of them is not finite."""
+    found = values[:MOST_NUMBERS] if isinstance(values, (list, tuple)) else ()
+    return tuple(float(f'{one:.4g}') for one in found) if all(
+        type(one) in (int, float) and abs(one) < _MOST for one in found) else ()
 
 
 def _is_finite(value: int | float) -> bool:
@@ -420,7 +458,7 @@ def read_timing(event: Event) -> Timing:
                              for name in _DURATIONS)
     return Timing(
         {name: round(truth[name] * 1e9) for name in TIMES if name in truth}, server_ns, chunk,
-        index, skipped, skipped_ns, tuple(unfit), clipped, note_of(event))
+        index, skipped, skipped_ns, tuple(unfit), clipped, note_of(event), *read_and_gave(event))
 
 
 def read_report(text: str) -> tuple[str, int, Timing] | None:
@@ -446,7 +484,8 @@ def read_report(text: str) -> tuple[str, int, Timing] | None:
     return topic, sequence, Timing(
         {name: fit[name] for name in TIMES if name in fit}, fit.get(SERVER), fit.get(CHUNK),
         fit.get(INDEX), fit.get(SKIPPED), fit.get(SKIPPED_FOR),
-        tuple(dict.fromkeys((*unfit, *odd))), fit.get(CLIPPED), _plain(said.get(_NOTE)))
+        tuple(dict.fromkeys((*unfit, *odd))), fit.get(CLIPPED), _plain(said.get(_NOTE)),
+        *_few(said.get(_READ), said.get(_GAVE)))
 
 
 def thought(thought_ns: int, stamps: Stamps) -> Event:

@@ -45,6 +45,7 @@ from safety_scenarios.scenario.result import (
     Decided,
     Elapsed,
     exit_code,
+    MODEL_INPUTS,
     TrialResult,
 )
 from safety_scenarios.scenario.settings import Law
@@ -247,11 +248,14 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
 
 
 def _notes(counted: Iterable[TrialResult]) -> dict[str, str]:
-    """Return each note once; how busy the host was at the worst, and in which trials."""
+    """Return each note once, some with the trials: how busy the host was, what a model read."""
     noted = [(note, result) for result in counted for note in result.notes]
     found = {note.code: note.text for note, _ in noted}
     busy = {result.index + 1: (result.latency.widened_ns, note.text) for note, result in noted
             if note.code == BUSY_HOST and result.latency is not None}
+    if shown := [one for one in noted if one[0].code == MODEL_INPUTS]:
+        note, result = min(shown, key=lambda one: one[1].verdict is not Verdict.FAIL)
+        found[MODEL_INPUTS] = f'{note.text} ({result.scenario_id}, trial {result.index + 1})'
     if busy:
         worst = max(busy, key=lambda number: busy[number][0])
         trials = f'trial {worst}' if len(busy) == 1 else \

@@ -56,6 +56,8 @@ class PolicyActions:
         self._axes = len(robot.joints) if output.kind == 'arm' else _BASE
         self._mean, self._std = (numpy.array(numbers(one)) for one in (output.mean, output.std))
         self._target: NDArray[numpy.float64] | None = None
+        self.first: tuple[float, ...] = ()
+        """The first action of the latest chunk, as the model gave it."""
 
     def chunk(self, outputs: Mapping[str, Any], is_rehearsal: bool = False) -> Chunk:
         """
@@ -86,6 +88,7 @@ class PolicyActions:
             raise ControllerError(
                 f'the policy gave {counted(actions.shape[1], "value")} an action in {name!r}, and '
                 f'{field} of the contract has {count}. Correct the contract')
+        self.first = tuple(actions[0].tolist())
         return self._in_si(actions)
 
     def states(self, outputs: Mapping[str, Any],

@@ -17,6 +17,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.frames import Place
 from safety_scenarios.scenario.message import Message, Observation, Reading
 from safety_scenarios.scenario.message_types import IMAGE_CHANNELS
+from safety_scenarios.scenario.timing import MOST_NUMBERS, NORMALISED
 
 Array = NDArray[Any]
 _BLIND_SHARE = 0.5
@@ -98,6 +99,18 @@ class PolicyInputs:
             self.missing, self.is_absent = str(error), isinstance(error, AbsentInput)
             return None
 
+    def in_few_numbers(self, arrays: Mapping[str, Array]) -> dict[str, tuple[float, ...]]:
+        """Return what the model reads in each part of its inputs, in a few numbers."""
+        found = {}
+        for name, parts in self._parts.items():
+            values, begin = arrays[name].ravel(), 0
+            for one in parts:
+                called = name if len(parts) == 1 else one.called
+                found[f'{called}{one.summary}'] = one.in_few_numbers(
+                    values[begin:begin + one.size])
+                begin += one.size
+        return found
+
     def _array(self, parts: 'Sequence[_Part]', observation: Observation) -> Array:
         found = [part.scaled(part.latest(self._values(part, observation))) for part in parts]
         return found[0] if len(found) == 1 else numpy.concatenate([one.ravel() for one in found])
@@ -151,6 +164,34 @@ class _Part:
     def size(self) -> int:
         """Return how many numbers its array has."""
         return math.prod(self.shape)
+
+    @property
+    def is_short(self) -> bool:
+        """Return whether all of its values are few numbers."""
+        return self.size <= MOST_NUMBERS
+
+    @property
+    def summary(self) -> str:
+        """Return what its few numbers are: normalised, and of how many values which."""
+        which = 'least' if self.part.rays else 'mean'
+        return ('' if self._is_plain else NORMALISED) + (
+            '' if self.is_short else f' ({which} of each eighth of {self.size} values)')
+
+    @property
+    def called(self) -> str:
+        """Return how it is called beside others."""
+        part = self.part
+        return f'{part.role} age' if part.age else f'{part.role} {part.joints}'.rstrip()
+
+    def in_few_numbers(self, values: Array) -> tuple[float, ...]:
+        """Return its values; of many the least ranges, or the means, in equal parts of them."""
+        if self.is_short:
+            return tuple(values.astype(float).tolist())
+        begins = numpy.arange(MOST_NUMBERS) * len(values) // MOST_NUMBERS
+        if self.part.rays:
+            return tuple(numpy.minimum.reduceat(values, begins).astype(float).tolist())
+        counts = numpy.diff(numpy.append(begins, len(values)))
+        return tuple((numpy.add.reduceat(values, begins, dtype=float) / counts).tolist())
 
     def remember(self, values: Array) -> None:
         """Take the values of now as the latest."""

@@ -22,6 +22,7 @@ from safety_scenarios.errors import SafetyScenariosError
 from safety_scenarios.scenario.message import Command, CommandStamps, Observation
 
 Array = NDArray[Any]
+Read = Mapping[str, tuple[float, ...]]
 
 
 class InferenceError(SafetyScenariosError):
@@ -249,6 +250,8 @@ class Sent(NamedTuple):
     at_ns: int
     step: int
     """Of the action that was due next."""
+    read: Read
+    """What the model read, in a few numbers."""
 
 
 class Answer(NamedTuple):
@@ -297,17 +300,18 @@ class ObservationStream:
         return self.needed is not None
 
     def offer(self, observation: Observation, inputs: Mapping[str, Any], step: int,
-              is_needed: bool) -> bool:
+              is_needed: bool, read: Read) -> bool:
         """
         Send an observation, unless an earlier one is still being sent; return whether it is sent.
 
         :param step: of the action that is due next
         :param is_needed: there is none
+        :param read: the inputs in a few numbers
         """
         if self._sending is not None:
             return False
         now_ns = time.monotonic_ns()
-        sent = Sent(observation, now_ns, step)
+        sent = Sent(observation, now_ns, step, read)
         if is_needed and self.needed is None:
             self.needed, self._empty = sent, 0
         is_first, self._is_needed_sent = is_needed and not self._is_needed_sent, \
@@ -413,8 +417,10 @@ class ObservationStream:
 class Asked:
     """A question to the model that is under way, or answered."""
 
-    def __init__(self, began_ns: int, observation: Observation, episode: int) -> None:
+    def __init__(self, began_ns: int, observation: Observation, episode: int,
+                 read: Read) -> None:
         self.began_ns, self.observation, self.episode = began_ns, observation, episode
+        self.read = read
         self.ready_ns: int | None = None
         """When the answer counts, on the clock of the observations; None: when it is there."""
         self.ended_ns: int | None = None
@@ -446,3 +452,10 @@ class PolicyMemory:
         self.pool: ThreadPoolExecutor | None = None
         self.stream: ObservationStream | None = None
         """In place of one question after the other."""
+
+    def stamps_of(self, chunk: int) -> CommandStamps | None:
+        """Return the stamps of a chunk; what was read for it and given is in them only once."""
+        found = self.stamps.get(chunk)
+        if found is not None and (found.read or found.gave):
+            self.stamps[chunk] = found.model_copy(update={'read': {}, 'gave': ()})
+        return found

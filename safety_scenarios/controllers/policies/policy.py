@@ -342,14 +342,14 @@ class PolicyController(ControllerPlugin):
         return {**arrays, **prompts, **self._memory.states}
 
     def _ask(self, observation: Observation, arrays: Mapping[str, Any]) -> None:
-        memory = self._memory
+        memory, read = self._memory, self._inputs.in_few_numbers(arrays)
         if memory.stream is not None:
             memory.stream.offer(observation, self._complete(arrays), self._chunks.step,
-                                self._chunks.is_empty)
+                                self._chunks.is_empty, read)
             return
         memory.inferences += 1
         began_ns = observation.t_ns if self._is_simulated else time.monotonic_ns()
-        asked = Asked(began_ns, observation, memory.episode)
+        asked = Asked(began_ns, observation, memory.episode, read)
         given, least_ns = self._complete(arrays), self._least_ns
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
@@ -388,7 +388,7 @@ class PolicyController(ControllerPlugin):
             return
         memory.asked = None
         stamped = partial(CommandStamps.of, asked.observation, began_ns=asked.began_ns,
-                          ended_ns=asked.ended_ns)
+                          ended_ns=asked.ended_ns, read=asked.read)
         try:
             found = asked.future.result()
         except InferenceError as error:
@@ -411,7 +411,7 @@ class PolicyController(ControllerPlugin):
             self._memory.inferences += 1
             self._put(answer.inference, sent.step, CommandStamps.of(
                 sent.observation, queued_ns=sent.at_ns, began_ns=answer.began_ns,
-                ended_ns=answer.ended_ns, skipped=answer.skipped or None,
+                ended_ns=answer.ended_ns, read=sent.read, skipped=answer.skipped or None,
                 skipped_ns=answer.skipped_ns if answer.skipped else None))
 
     def _fail(self, error: InferenceError, waited: CommandStamps | None) -> None:
@@ -438,7 +438,8 @@ class PolicyController(ControllerPlugin):
         memory.failed = ''
         states = self._actions.states(found.outputs)
         number = self._chunks.put(self._actions.chunk(found.outputs), step)
-        memory.stamps[number] = stamps.model_copy(update={'chunk': number})
+        memory.stamps[number] = stamps.model_copy(update={
+            'chunk': number, 'gave': self._actions.first})
         if len(memory.stamps) > _KEPT:
             del memory.stamps[min(memory.stamps)]
         memory.states.update(states)
@@ -450,7 +451,7 @@ class PolicyController(ControllerPlugin):
         found = self._actions.command(action.values, observation)
         if found is None:
             return Command.decided_from(observation, (), note='no joint_states')
-        stamps = self._memory.stamps.get(action.chunk)
+        stamps = self._memory.stamps_of(action.chunk)
         return found if stamps is None else found.model_copy(update={
             'stamps': stamps.model_copy(update={
                 'index': action.place, 'clipped': found.stamps and found.stamps.clipped})})

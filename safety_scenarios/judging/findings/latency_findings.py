@@ -10,6 +10,7 @@ from statistics import median
 
 import numpy
 from safety_scenarios.judging.findings.harness import harness
+from safety_scenarios.judging.findings.model_inputs import ModelInputs
 from safety_scenarios.judging.findings.observation import ANY_NUMBER, none_taken, numbers, REJECTED
 from safety_scenarios.judging.findings.rule_findings import (
     at_ms,
@@ -281,6 +282,8 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str, limit: _Limit)
             text += f'; a driver rejects every command: see {REJECTED!r}'
         elif latency.fell_silent:
             text += f'; the commands ended. {_SILENCE[body.silence.policy]}'
+        elif unseen := ModelInputs(trial).unseen:
+            text += f'; {unseen}'
     return _finding(check=name, verdict=Verdict.FAIL if over else Verdict.INCONCLUSIVE,
                     reason=text)
 

@@ -276,3 +276,17 @@ def test_neutral_arrays_have_the_shapes_and_types_of_the_model():
     made = inputs({**CAMERA, 'layout': 'chw'})
     assert made.neutral()['x'].shape == (3, 2, 2) and made.neutral()['x'].dtype == 'uint8'
     assert read(FOUR, scan=scan()).tolist() == [FAR] * 4
+
+
+def test_few_numbers_are_of_each_part_and_of_many_the_least_ranges_or_the_means():
+    made = inputs({**FOUR, 'rays': 16, 'sector': [-math.pi, math.pi]}, PERSON,
+                  {'role': 'human_pose', 'age': True})
+    assert made.in_few_numbers({'x': numpy.float32([*range(16, 0, -1), 3.0, -1.0, 0.25])}) == {
+        'scan (least of each eighth of 16 values)': (15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0),
+        'human_pose': (3.0, -1.0), 'human_pose age': (0.25,)}
+    picture = {'role': 'image', 'size': [4, 4], 'channels': 'mono'}
+    assert inputs({**picture, 'dtype': 'uint8'}).in_few_numbers(
+        {'x': numpy.repeat(numpy.uint8([0, 255]), 8)}) == {
+            'x (mean of each eighth of 16 values)': (0.0,) * 4 + (255.0,) * 4}
+    assert [*inputs({**picture, 'std': 255.0}).in_few_numbers({'x': numpy.zeros(16)})] == [
+        'x normalised (mean of each eighth of 16 values)']

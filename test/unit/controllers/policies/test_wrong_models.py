@@ -323,13 +323,16 @@ WAYS: Mapping[str, Way] = {
     'distance in mm': Way(
         'INCONCLUSIVE', 'Check what it reads and writes: topics, units and frames',
         with_model(far=100.0), person(unit='mm')),
-    'normalised twice': Way('FAIL', 'no command satisfied the reaction', terms=person(
-        mean=-10.0)),
+    'normalised twice': Way(
+        'FAIL', r'as the controller reports: action \[0.8, 0\], then '
+                r'\[0.8, 0\]; person normalised \[16\], then \[11.5\]; person more than 10 '
+                r'standard deviations from the mean. Check mean, std and unit',
+        terms=person(mean=-10.0)),
     'ranges in mm with a clip in m': Way(
         REFUSED, 'got rays with clip up to 10 mm, so that all returns read alike',
         with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'unit': 'mm'}}}, shows_scan),
-    'clipped too early': Way('FAIL', 'no command satisfied the reaction', terms=person(
-        clip=[3.0, 10.0])),
+    'clipped too early': Way(
+        'FAIL', r'action .*; person \[6\], then \[3\]', terms=person(clip=[3.0, 10.0])),
     'wrong number of means': Way(REFUSED, 'mean: the contract has 4 numbers, the robot needs 2',
                                  terms=outputs(mean=[0.0] * 4)),
     'two means for an action of one value': Way(
@@ -350,11 +353,13 @@ WAYS: Mapping[str, Way] = {
         REFUSED, r'got the field pose.pos.x, .*geometry_msgs/msg/Pose has position, orientation',
         terms=person(fields=['pose.pos.x'])),
     'looks to the left': Way(
-        'FAIL', 'no command satisfied the reaction', with_model(shape=(1, 8)),
-        {'inputs': {'person': {**SCAN, 'sector': [1.07, 2.07]}}}, shows_scan),
+        'FAIL', 'no command satisfied the reaction .*; what its model read stayed in the range',
+        with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'sector': [1.07, 2.07]}}},
+        shows_scan),
     'looks behind': Way(
-        'FAIL', 'no command satisfied the reaction', with_model(shape=(1, 8)),
-        {'inputs': {'person': {**SCAN, 'sector': [2.6, 3.6]}}}, shows_scan),
+        'FAIL', 'no command satisfied the reaction .*; what its model read stayed in the range',
+        with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'sector': [2.6, 3.6]}}},
+        shows_scan),
     'a tracker in another frame': Way(
         REFUSED, 'human_pose in the frame tracker, which is not at the origin',
         settings={'topics': {'human_pose': {'topic': 'human_pose', 'frame': 'tracker'},
@@ -388,8 +393,9 @@ WAYS: Mapping[str, Way] = {
         lambda text: text.replace('name: [shoulder, elbow, wrist], position: [0.1, 0.4, 0.9]',
                                   'name: [shoulder, elbow], position: [0.1, 0.4]').replace(
             'velocity: [0.0, 0.0, 0.0]}', 'velocity: [0.0, 0.0]}'), arm=True),
-    'swapped joints': Way('FAIL', 'no command satisfied the reaction', holds_position([1, 2, 0]),
-                          HOLDS, arm=True),
+    'swapped joints': Way(
+        'FAIL', r'action .*, then \[(\S+), (\S+), (\S+)\]; joints .*, then \[\3, \1, \2\]',
+        holds_position([1, 2, 0]), HOLDS, arm=True),
     'a command type that carries no speed': Way(
         REFUSED, 'got commands of std_msgs/msg/Bool on cmd_vel, which cannot carry the velocity',
         settings={'command_type': 'std_msgs/msg/Bool'},
