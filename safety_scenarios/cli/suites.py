@@ -297,7 +297,7 @@ def verify(target: Path, signers: Path | None, own: str) -> None:
              f'{signer_of_file(target, signers)}')
         sys.exit(0)
     echo(f'{target}: seeds, trials and counts agree; the records are not here, so that '
-         f'verdicts, times and distances cannot be checked')
+         f'verdicts, times and distances cannot be checked, nor the controller and the computer')
     sys.exit(3)
 
 

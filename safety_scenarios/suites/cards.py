@@ -13,7 +13,11 @@ from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
 from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
-from safety_scenarios.campaign.statistics.proportions import clustered, SIMULATED
+from safety_scenarios.campaign.statistics.proportions import (
+    clustered,
+    SIMULATED,
+    worst_stratum,
+)
 from safety_scenarios.errors import in_words, InputError, SettingsError
 from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.formats.scenario_files import share_folder
@@ -22,7 +26,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.untrusted_text import each_key_once, read_json
-from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.side_by_side import judging_settings
 from safety_scenarios.suites.card import (
     ALL,
@@ -40,6 +44,7 @@ from safety_scenarios.trial.plan import seed_of
 from safety_scenarios.trial.summary import CampaignSummary
 
 _ROUNDING = 1e-9
+_CONFIDENCE = 0.95
 _MOST = 20_000_000
 """Bytes of a card."""
 _SIMULATED_TIME = 'simulated time: neither messages nor thinking take any'
@@ -301,19 +306,21 @@ def _flaws(card: Card) -> Iterator[str]:
 
 _UNITS = {'reaction_ms': 'ms', 'budget_used': '1', 'stop_m': 'm', 'gap_m': 'm', 'task_done': '1',
           'time_lost_s': 's'}
+_OF_HAZARDS = ('reaction_ms', 'budget_used', 'stop_m')
 
 
 def _impossible(row: LevelFigures, trials: Sequence[CardTrial]) -> Iterator[str]:
     """Yield each measured figure of a row that no such trials can give."""
     place = f'levels.{row.level}'
+    done = [one for one in trials if one.verdict is not None]
+    hazards = sum(one.kind == 'hazard' for one in done)
     for name, unit in _UNITS.items():
         got = getattr(row, name)
         most = 1.0 if name == 'task_done' else inf
-        if got.unit != unit:
-            yield f'{place}.{name}.unit: got {got.unit}, expected {unit}'
+        yield from _other_basis(f'{place}.{name}', got, unit,
+                                hazards if name in _OF_HAZARDS else len(done))
         if name != 'gap_m' and got.value is not None and not 0.0 <= got.value <= most:
             yield f'{place}.{name}.value: got {got.value}, expected 0 to {most}'
-    hazards = sum(one.verdict is not None and one.kind == 'hazard' for one in trials)
     if not 0 <= row.no_reaction <= hazards:
         yield (f'{place}.no_reaction: got {row.no_reaction}, expected 0 to {hazards}, which is '
                f'the number of its hazard trials')
@@ -322,7 +329,8 @@ def _impossible(row: LevelFigures, trials: Sequence[CardTrial]) -> Iterator[str]
         if greatest is not None and row.no_reaction > 0:
             yield (f'{place}.{name}: got {greatest}, expected none: {row.no_reaction} trials have '
                    f'no reaction')
-        elif greatest is not None and greatest < (median.value or 0.0) - _ROUNDING:
+        elif greatest is not None and (
+                median.value is None or greatest < median.value - _ROUNDING):
             yield f'{place}.{name}: got {greatest}, expected at least the median, {median.value}'
     least, gap = row.least_gap_m, row.gap_m.value
     if least is not None and (gap is None or least > gap + _ROUNDING):
@@ -374,17 +382,17 @@ def _other_rate(row: LevelFigures, name: str, done: Sequence[CardTrial],
         if one.verdict in (Verdict.PASS, Verdict.FAIL):
             strata.setdefault(one.scenario, []).append(
                 one.verdict is Verdict.FAIL and is_meant(one))
-    share = clustered([(sum(some), len(some)) for some in strata.values()])
-    of = sum(map(len, strata.values()))
-    expected = {'count': sum(map(sum, strata.values())), 'of': of, 'undecided': len(done) - of}
+    counts = {name: (sum(some), len(some)) for name, some in strata.items()}
+    share = clustered([*counts.values()])
+    count, of = (sum(some) for some in zip((0, 0), *counts.values(), strict=True))
+    expected = {'count': count, 'of': of, 'undecided': len(done) - of,
+                'worst': worst_stratum(counts) if count else None}
     for part, value in expected.items():
         if getattr(got, part) != value:
             yield f'{place}.{part}: got {getattr(got, part)}, expected {value} of its trials'
     if not _is_near(got.share.value, share.value):
         yield f'{place}.share.value: got {got.share.value}, expected {share.value} of its trials'
-    if got.share.confidence != share.confidence:
-        yield (f'{place}.share.confidence: got {got.share.confidence}, expected '
-               f'{share.confidence}')
+    yield from _other_basis(f'{place}.share', got.share, '1', of)
     for part, end, widest, sign in (('low', got.share.low, share.low, 1.0),
                                     ('high', got.share.high, share.high, -1.0)):
         if end is None:
@@ -392,6 +400,22 @@ def _other_rate(row: LevelFigures, name: str, done: Sequence[CardTrial],
         if widest is None or sign * (end - widest) > _ROUNDING or not 0.0 <= end <= 1.0:
             yield (f'{place}.share.{part}: got {end}, expected '
                    f'{"none" if widest is None else f"{widest:.6g} or wider, within 0 and 1"}')
+
+
+def _other_basis(place: str, got: Estimate, unit: str, most: int) -> Iterator[str]:
+    """
+    Yield what an estimate says of its unit, confidence and trials that it cannot.
+
+    :param most: trials or scenarios that can have gone into it
+    """
+    if got.unit != unit:
+        yield f'{place}.unit: got {got.unit}, expected {unit}'
+    if got.confidence != _CONFIDENCE:
+        yield f'{place}.confidence: got {got.confidence}, expected {_CONFIDENCE}'
+    if got.n > most:
+        yield f'{place}.n: got {got.n}, expected at most {most}'
+    if not got.n and (got.value, got.low, got.high) != (None, None, None):
+        yield f'{place}.n: got a number from 0 trials, expected none'
 
 
 def _is_near(got: float | None, expected: float | None) -> bool:

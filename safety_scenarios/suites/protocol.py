@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
+from safety_scenarios.campaign.statistics.quantiles import is_due
 from safety_scenarios.errors import counted, SettingsError
 from safety_scenarios.formats.document.file_contents import raise_problems, read_noun
 from safety_scenarios.scenario.companion_files import HazardRegister
@@ -22,7 +23,7 @@ from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.claim import read_claim
-from safety_scenarios.studies.designs.limits import Gate, held, Limit, LimitFigure
+from safety_scenarios.studies.designs.limits import Gate, held, is_about, Limit, LimitFigure
 from safety_scenarios.studies.side_by_side import Campaign
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -172,16 +173,13 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
     if few:
         open_.append(f'{counted(len(few), "scenario")} with fewer than '
                      f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
-    open_ += _unlisted(known, register, results)
-    uncounted = list(_unclassed(known, results))
-    if any(one.verdict is not Verdict.PASS for one in results if not one.traceability.hazards):
-        open_, uncounted = [*open_, *uncounted], []
-    campaign = Campaign(summary.controller, results, summary)
     asked = [*(_of_class(limit, register, results) for limit in known.limits),
              *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
+    open_ += [*_unlisted(known, register, results), *_uncounted(asked, results)]
+    campaign = Campaign(summary.controller, results, summary)
     return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
                     lines=tuple(_lines(asked, campaign)), open=tuple(open_),
-                    notes=(*_unprobed(known, register, results), *uncounted))
+                    notes=(*_unprobed(known, register, results), *_unclassed(known, results)))
 
 
 @dataclass(frozen=True)
@@ -189,14 +187,23 @@ class _Asked:
     about: str
     limit: Limit
     unprobed: str = ''
-    """What no trial is about: the class, or a hazard that the limit names; empty: nothing."""
+    """What no trial is about that the figure counts: the class, or a hazard that the limit names;
+    empty: nothing."""
+
+    def counts(self, result: TrialResult) -> bool:
+        """Return whether a trial that is not PASS makes the figure worse."""
+        figure, ids = self.limit.figure, self.limit.scenarios
+        is_bad = not result.is_decided or figure in ('hazards_missed', 'failures') or (
+            figure == 'false_stops' and result.is_false_stop)
+        return is_bad and is_about(figure, result) and (not ids or result.scenario_id in ids)
 
 
 def _of_class(limit: ClassLimit, register: HazardRegister,
               results: Sequence[TrialResult]) -> _Asked:
     wanted = set(_hazards(limit, register))
     is_all = limit.severity is None and not limit.hazards
-    probed = {name for one in results for name in one.traceability.hazards}
+    probed = {name for one in results for name in one.traceability.hazards
+              if is_about(limit.figure, one) and (limit.figure != 'reaction_ms' or is_due(one))}
     ids = sorted({one.scenario_id for one in results
                   if is_all or wanted & set(one.traceability.hazards)})
     return _Asked(limit.about, Limit(
@@ -244,6 +251,15 @@ def _unclassed(protocol: Protocol, results: Sequence[TrialResult]) -> Iterator[s
     if without and not asked and not protocol.claims:
         yield (f'no limit counts {counted(len(without), "scenario")} without hazards, such as '
                f'{without[0]}: name what they are about under hazards, or add a limit of all')
+
+
+def _uncounted(asked: Sequence[_Asked], results: Sequence[TrialResult]) -> Iterator[str]:
+    """Yield how many trials are not PASS and count in no limit: all may hold beside them."""
+    found = [one for one in results if one.verdict is not Verdict.PASS
+             and not any(each.counts(one) for each in asked)]
+    if found:
+        yield (f'no limit counts {counted(len(found), "trial")} without PASS, such as '
+               f'{found[0].trial_id}, which is {found[0].verdict.value}: add a limit of failures')
 
 
 def _unlisted(protocol: Protocol, register: HazardRegister,

@@ -22,6 +22,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import begin_folder
+from safety_scenarios.campaign.plan import plan_campaign
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.errors import in_words, InputError, refuse, SettingsError
 from safety_scenarios.scenario.fields import flat
@@ -206,6 +207,10 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     scenarios = frozen_scenarios(suite)
+    for arm in arms:  # a misspelt one is not found only after those before it have run
+        plan_campaign(arm.settings.model_copy(update={
+            'scenarios': tuple(suite.scenarios), 'output': str(folder / arm.name)}),
+            scenarios, within=folder)
     begin_folder(folder)
     write_whole(folder / SUITE, suite.model_dump_json(indent=2))
     made, opening = commit(suite, tuple(arm.name for arm in arms), trials or suite.trials, folder,

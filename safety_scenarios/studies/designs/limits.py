@@ -184,7 +184,7 @@ def _parts(limit: Limit, one: Campaign) -> Iterator[_Part]:
     known: Mapping[str, frozenset[str]] = {
         result.scenario_id: frozenset(result.scenario.tags if result.scenario else ())
         for result in one.results if not result.warmup}
-    fitting = {result.scenario_id for result in one.results if _is_about(limit, result)}
+    fitting = {result.scenario_id for result in one.results if is_about(limit.figure, result)}
     missing = sorted(set(limit.scenarios) - known.keys())
     if missing:
         raise SettingsError(f'--gate: {limit.figure}: got the scenario {missing[0]}, which '
@@ -205,11 +205,11 @@ def _parts(limit: Limit, one: Campaign) -> Iterator[_Part]:
     yield from (_Part(name, frozenset([name])) for name in alone) if alone else (_Part('', ids),)
 
 
-def _is_about(limit: Limit, result: TrialResult) -> bool:
+def is_about(figure: LimitFigure, result: TrialResult) -> bool:
     """Return whether a trial can be what a limit counts: a hazard is no false stop."""
-    if limit.figure in ('hazards_missed', 'false_stops'):
-        return result.is_benign is (limit.figure == 'false_stops')
-    return not (result.is_benign and limit.figure in ('reaction_ms', 'later_ms'))
+    if figure in ('hazards_missed', 'false_stops'):
+        return result.is_benign is (figure == 'false_stops')
+    return not (result.is_benign and figure in ('reaction_ms', 'later_ms'))
 
 
 class _Held:
@@ -263,7 +263,7 @@ class _Held:
 
     def _share(self) -> tuple[LimitAnswer, str, str]:
         limit = self._limit
-        results = [result for result in self._results if _is_about(limit, result)]
+        results = [result for result in self._results if is_about(limit.figure, result)]
         undecided = sum(not result.is_decided for result in results)
         bad, of = self._bad(results), len(results)
         beside = f', {undecided} undecided' if undecided else ''

@@ -147,6 +147,9 @@ def test_a_card_that_contradicts_itself_is_refused_whatever_its_hash(
     ('missed', 'share.high', 0.001, 'share.high: got 0.001, expected'),
     ('missed', 'share.low', -1.0, 'share.low: got -1.0, expected'),
     ('missed', 'share.confidence', 0.5, 'share.confidence: got 0.5, expected 0.95'),
+    ('missed', 'share.unit', 'ms', 'share.unit: got ms, expected 1'),
+    ('missed', 'share.n', 5, 'share.n: got 5, expected at most 3'),
+    ('missed', 'worst', 'SCN-R-101', 'worst: got SCN-R-101, expected None'),
     ('missed', 'undecided', 1, 'undecided: got 1, expected 0'),
     ('failed_otherwise', 'of', 1, 'of: got 1, expected 3')])
 def test_a_rate_that_its_trials_cannot_give_is_refused(
@@ -167,6 +170,11 @@ def with_figure(card, figure, value):
 
 @for_each(('figure', 'value', 'message'), [
     ('reaction_ms', {'value': -5.0, 'low': -6.0}, 'value: got -5.0, expected 0 to'),
+    ('reaction_ms', {'n': 0}, 'reaction_ms.n: got a number from 0 trials, expected none'),
+    ('reaction_ms', {'n': 4}, 'reaction_ms.n: got 4, expected at most 3'),
+    ('reaction_ms', {'value': None}, 'slowest_ms: got .*, expected at least the median, None'),
+    ('gap_m', {'n': 7}, 'gap_m.n: got 7, expected at most 6'),
+    ('reaction_ms', {'confidence': 0.5}, 'reaction_ms.confidence: got 0.5, expected 0.95'),
     ('reaction_ms', {'unit': 's'}, 'unit: got s, expected ms'),
     ('task_done', {'value': 1.7, 'low': 1.0, 'high': 2.0}, 'value: got 1.7, expected 0 to 1'),
     ('time_lost_s', {'value': -3.0, 'low': -4.0}, 'value: got -3.0, expected 0 to'),

@@ -97,8 +97,7 @@ def test_a_scenario_whose_hazard_is_misspelt_leaves_no_limit_by_its_class(limit,
         'scenario_id': 'S1', 'verdict': Verdict.FAIL,
         'traceability': Traceability(hazards=labels)}) for one in campaign(1, 2)]
     found = decision(campaign(1, 59), limits=[limit], besides=other)
-    assert found.outcome == 'UNDECIDED' and len(found.open) == 1
-    assert re.search(why, found.open[0])
+    assert found.outcome == 'UNDECIDED' and re.search(why, found.open[0])
 
 
 @for_each(('verdict', 'outcome'), [(Verdict.PASS, 'ACCEPTED'), (Verdict.FAIL, 'UNDECIDED'),
@@ -109,11 +108,48 @@ def test_a_scenario_that_no_limit_counts_is_noted_and_leaves_it_open_unless_it_p
     other = [one.model_copy(update={'scenario_id': 'S1', 'verdict': verdict,
                                     'traceability': Traceability()}) for one in campaign(1, 2)]
     found = decision(campaign(1, 59), besides=other)
-    said = found.notes if verdict is Verdict.PASS else found.open
     assert found.outcome == outcome
-    assert any('1 scenario without hazards, such as S1' in text for text in said)
+    assert any('1 scenario without hazards, such as S1' in text for text in found.notes)
+    assert any(f'which is {verdict.value}' in text for text in found.open) is (
+        verdict is not Verdict.PASS)
     counted = decision(campaign(1, 59), besides=other, claims=('failure rate <= 50 % at 95 %',))
-    assert not any('without hazards' in text for text in (*counted.notes, *counted.open))
+    assert not counted.open and not any('without hazards' in text for text in counted.notes)
+
+
+BENIGN = ({'figure': 'hazards_missed', 'at_most': 0.05}, {'figure': 'false_stops', 'at_most': 0.5})
+
+
+def benign(verdict):
+    return [one.model_copy(update={'domain': 'robotic_defer', 'scenario_id': 'D0',
+                                   'latency': None, 'verdict': verdict,
+                                   'traceability': Traceability(hazards=('A07',))})
+            for one in campaign(1, 9)]
+
+
+@for_each(('limits', 'outcome'), [
+    (BENIGN, 'UNDECIDED'), (BENIGN[:1], 'UNDECIDED'), (BENIGN[1:], 'UNDECIDED'),
+    ((*BENIGN, {'figure': 'failures', 'at_most': 0.3}), 'ACCEPTED'),
+    ((*BENIGN, {'figure': 'reaction_ms', 'at_most': 900, 'quantile': 0.5}), 'UNDECIDED')])
+def test_benign_variants_that_fail_by_no_stop_are_not_accepted_by_limits_of_misses_and_stops(
+        limits, outcome):
+    found = decision(campaign(1, 59), limits=limits, besides=benign(Verdict.FAIL))
+    assert found.outcome == outcome
+    assert any('no limit counts 9 trials without PASS' in text for text in found.open) is (
+        outcome == 'UNDECIDED')
+
+
+def test_failed_hazards_are_not_accepted_by_a_limit_of_false_stops():
+    found = decision(campaign(1, 59, failed=59), limits=BENIGN[1:], besides=benign(Verdict.PASS))
+    assert [line.outcome for line in found.lines] == ['ACCEPTED']
+    assert found.outcome == 'UNDECIDED' and 'no limit counts 59 trials' in found.open[0]
+
+
+@for_each('figure', ['hazards_missed', 'reaction_ms'])
+def test_a_hazard_that_benign_variants_alone_probe_is_not_shown_by_others(figure):
+    limit = {'figure': figure, 'at_most': 0.05 if figure == 'hazards_missed' else 900,
+             'quantile': 0.5, 'hazards': (SERIOUS, 'A07')}
+    found = decision(campaign(1, 59), limits=[limit], besides=benign(Verdict.PASS))
+    assert found.outcome == 'UNDECIDED' and found.lines[0].why == 'no trial probes A07'
 
 
 def test_an_own_label_beside_one_of_the_register_leaves_nothing_open():

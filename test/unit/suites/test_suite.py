@@ -25,7 +25,7 @@ from safety_scenarios.suites.suite import (
     trials_of,
 )
 from safety_scenarios.trial.plan import drawn, seed_of
-from unit.suites.suite_runs import small_suite, TEXT
+from unit.suites.suite_runs import run_small, small_suite, TEXT
 
 
 def test_the_shipped_suite_is_frozen_with_the_installed_scenarios_in_pairs():
@@ -172,3 +172,9 @@ def test_what_the_suite_decides_cannot_be_set(name):
 
 def test_controller_link_world_and_profile_can_be_set():
     refuse_other_judging(['controller_parameters', 'link', 'world.kind', 'profile', 'jobs'])
+
+
+def test_a_controller_that_is_unknown_is_refused_before_the_first_one_runs(tmp_path):
+    with pytest.raises(InputError, match="got 'no_such', expected one of the controllers"):
+        run_small(tmp_path / 'run', 'rule_based', 'no_such')
+    assert not list((tmp_path / 'run').iterdir())
