@@ -13,7 +13,7 @@ import sys
 from typing import Any, get_args, get_origin, Literal
 
 import click
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 from rich.markup import escape
 from rich.table import Column, Table
@@ -24,9 +24,9 @@ from safety_scenarios.cli.scenario_description import description
 from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import (
     counted,
+    in_words,
     InputError,
     Problem,
-    refused,
     ScenarioError,
     SettingsError,
 )
@@ -53,6 +53,7 @@ from safety_scenarios.scenario.rounding import percent_up
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.timing import Calibration
+from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.studies.selftest.sweep import impossible, sweep
 from safety_scenarios.trial.on_robot import fit
 from safety_scenarios.trial.robot_fit import command_of_rest
@@ -202,16 +203,10 @@ def _guessable(loaded: ScenarioSet) -> tuple[list[Problem], int]:
 
 def _floor_ms(file: Path) -> float:
     try:
-        return needed_ms(Calibration.model_validate_json(bytes_of(file)))
-    except OSError as error:
-        raise InputError(f'{file}: cannot be read: {error.strerror}') from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = '.'.join(map(str, first['loc']))
-        raise InputError(refused(f'{file}: {place}', first) + '. Write it with '
-                         'safety-scenarios selftest calibrate --json') from None
-    except ValueError as error:
-        raise InputError(f'{file}: cannot be read: {error}') from None
+        return needed_ms(Calibration.model_validate_json(each_key_once(bytes_of(file))))
+    except (OSError, ValueError) as error:
+        raise InputError(f'{file}: cannot be read: {in_words(error)}. Write it with '
+                         f'safety-scenarios selftest calibrate --json') from None
 
 
 @click.command('list')

@@ -39,6 +39,7 @@ from safety_scenarios.reports.study_text import answer_lines
 from safety_scenarios.reports.traceability import coverage_csv, coverage_of, listed_in, UNNAMED
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.scenario.result import exit_code, failed_checks
+from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.limits import GateOutcome, held, read_gate
 from safety_scenarios.studies.selftest.kill_matrix import KillMatrix
@@ -117,7 +118,7 @@ def page_for(folders: Sequence[Path], output: Path | None, option: str = '--outp
 
 def _matrix(path: Path) -> KillMatrix:
     try:
-        return KillMatrix.model_validate_json(bytes_of(path))
+        return KillMatrix.model_validate_json(each_key_once(bytes_of(path)))
     except (OSError, ValueError) as error:
         raise SettingsError(f'--kill-matrix: {path}: cannot be read: {in_words(error):.200}. '
                             f'Name the file that safety-scenarios selftest checks --json '

@@ -73,6 +73,7 @@ from safety_scenarios.suites.run import (
     refuse_other_judging,
     run_suite,
 )
+from safety_scenarios.suites.run_statements import UNPROVED
 from safety_scenarios.suites.suite import FIRST, freeze_suite, read_suite
 from safety_scenarios.trial.session import Observer, open_outputs, OutputContext
 
@@ -296,8 +297,8 @@ def verify(target: Path, signers: Path | None, own: str) -> None:
         echo(f'{target}: seeds, trials and counts agree; signed by '
              f'{signer_of_file(target, signers)}')
         sys.exit(0)
-    echo(f'{target}: seeds, trials and counts agree; the records are not here, so that '
-         f'verdicts, times and distances cannot be checked, nor the controller and the computer')
+    echo(f'{target}: seeds, trials and counts agree; the records are not here, and no signature '
+         f'was checked, so that {UNPROVED} are as the maker of the card states them')
     sys.exit(3)
 
 
@@ -322,7 +323,8 @@ def table(folder: Path, output: Path | None) -> None:
     refuse_incomparable(cards)
     beaten = dominated(cards)
     show(cards_table(cards, beaten))
-    echo('Each card agrees with itself; suite verify holds it against the records.')
+    echo(f'Each card agrees with itself. Its {UNPROVED} are as its maker states them: suite '
+         f'verify holds them against the records, or checks a signature.')
     if output is not None:
         if output.suffix.lower() not in ('.html', '.svg'):
             raise SettingsError(f'--output: got {output}, expected a file that ends in .html or '

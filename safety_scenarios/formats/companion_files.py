@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
+    is_misspelt,
     ScenarioError,
     SettingsError,
     UnreadableError,
@@ -25,7 +26,7 @@ from safety_scenarios.formats.document.positions import Path as Place
 from safety_scenarios.formats.scenario_files import share_folder
 from safety_scenarios.scenario.blocks.rubric import Rubric, Scoring, Weight
 from safety_scenarios.scenario.companion_files import DrivingPrompt, HazardRegister, RobotFile
-from safety_scenarios.scenario.scenario import Scenario
+from safety_scenarios.scenario.scenario import DOMAINS, Scenario
 
 FOLDER = 'rubrics'
 """What a folder of rubrics is called, beside the scenarios or beside the folder they are in."""
@@ -86,7 +87,13 @@ def scoring_of(rubric: Rubric, sha256: str, domain: str, fallback: Rubric | None
     Return what of a rubric decides in one domain.
 
     :param fallback: whose word lists are taken for a rubric that has none at all
+    :raises InputError: it has word lists of a domain whose name is a slip of this one
     """
+    slip = next((name for name in rubric.words if name not in DOMAINS
+                 and is_misspelt(name, domain)), domain)
+    if slip != domain and domain not in rubric.words:
+        raise InputError(f'rubric {rubric.name}: words: got the domain {slip!r}, expected '
+                         f'{domain!r}, as the scenario has it. Correct one of the two')
     words = rubric.words_in(domain) if rubric.words or fallback is None \
         else fallback.words_in(domain)
     return Scoring(

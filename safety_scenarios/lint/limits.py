@@ -30,6 +30,8 @@ STANDING = 0.1
 """Faster than this (m/s or rad/s) nothing stands."""
 _CREEPING = 0.05
 """Share of its top speed below which a robot is hardly on its way."""
+_OVERSPEED = 2.0
+"""Times its top speed: a robot in operation may be measured so fast, downhill for instance."""
 _STANDING_FIELDS = {'stop': 'at_most', 'fresh': 'at_most', 'defer': 'at_most',
                     'force': 'push_at_most'}
 _UPPER = {'bound': ('at_most',), 'slow': ('at_most',), 'say_do': ('at_most',),
@@ -149,7 +151,8 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
         both = at_least if kind in ('bound', 'say_do') else None
         yield from _breakable(scenario, ros, path, Limit(
             signal=name, at_most=getattr(invariant, field), at_least=both), field,
-            BEYOND if kind == 'bound' else 1.0)
+            1.0 if kind != 'bound' else _OVERSPEED if scenario.is_monitor and any(
+                one.topic == read.topic for one in ros.feedback) else BEYOND)
     if at_least is not None and (kind not in ('bound', 'say_do') or not upper):
         yield from _breakable(scenario, ros, path, Limit(signal=name, at_least=at_least))
     if at_least is not None:
@@ -196,13 +199,14 @@ def _breakable(scenario: Scenario, ros: RobotBody, path: FieldPath, limit: Limit
     """
     Yield a remark if every motion keeps a limit, or if none does.
 
-    :param most: times the top speed, from which on an upper limit is out of reach
+    :param most: times the top speed, above which an upper limit is out of reach
     """
     found = by_name(ros, limit.signal)
     if found is None or is_still(found[0], ros.robot):
         return  # told at the signal
     signal, can = found
-    is_loose_above = limit.at_most is None or limit.at_most >= can.high * most
+    is_loose_above = limit.at_most is None or limit.at_most > can.high * most or (
+        most == 1.0 and limit.at_most == can.high)
     is_loose_below = limit.at_least is None or limit.at_least <= can.low
     field = 'at_least' if limit.at_most is None else field
     if is_loose_above and is_loose_below:

@@ -69,7 +69,8 @@ def check_units(scenario: Scenario) -> Iterator[Remark]:
         yield from check_robot(scenario)
     if not isinstance(ros, RobotBody):
         return
-    yield from _all(scenario, ('ros', 'all_clear'), ros.all_clear, _ALL_CLEAR)
+    if not scenario.is_monitor:
+        yield from _all(scenario, ('ros', 'all_clear'), ros.all_clear, _ALL_CLEAR)
     yield from _durations(scenario, ros)
     changes = [(('ros', 'nominal', 'changes', place, 'stimuli'), change.stimuli)
                for place, change in enumerate(ros.nominal.changes)]

@@ -99,7 +99,9 @@ def _all(scenarios: Sequence[Scenario], floor_ms: float | None) -> Iterator[Rema
     for scenario in scenarios:
         body = scenario.body
         if isinstance(body, MonitorBody):  # no hazard, no budget and no reaction that could be odd
-            yield from check_formulas(scenario, body)
+            for check_monitor in (check_limits, check_formulas):
+                yield from check_monitor(scenario, body)
+            yield from check_units(scenario)
             continue
         for check in _TEXTS:
             yield from check(scenario)

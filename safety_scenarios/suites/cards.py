@@ -38,6 +38,7 @@ from safety_scenarios.suites.card import (
     LevelFigures,
 )
 from safety_scenarios.suites.run import CARDS, Commitment, REACH, read_commitment, seed_from, SUITE
+from safety_scenarios.suites.run_statements import contradictions
 from safety_scenarios.suites.suite import frozen_scenarios, LEVELS, read_suite, Suite, trials_of
 from safety_scenarios.trial.identity import digest
 from safety_scenarios.trial.plan import seed_of
@@ -269,6 +270,7 @@ def _flaws(card: Card) -> Iterator[str]:
     if is_chosen != card.commitment.is_chosen:
         yield (f'commitment.is_chosen: got {card.commitment.is_chosen}, expected {is_chosen} by '
                f'the salt')
+    yield from contradictions(card)
     if card.suite_sha256 != card.commitment.suite_sha256:
         yield 'suite_sha256: got another suite than the commitment is of'
     if card.seed != seed_from(card.salt, card.suite_sha256):

@@ -7,7 +7,7 @@ The file of a suite: scenarios with their hashes, levels, trials of each level, 
 Two groups that run the same suite run the same scenarios, to the byte, and judge them alike.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 import hashlib
 import json
 from pathlib import Path
@@ -15,7 +15,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 from safety_scenarios.campaign.folder.files import write_whole
-from safety_scenarios.errors import InputError, refuse, ScenarioError, SettingsError
+from safety_scenarios.errors import (
+    did_you_mean,
+    InputError,
+    is_misspelt,
+    refuse,
+    ScenarioError,
+    SettingsError,
+)
 from safety_scenarios.formats.document.file_contents import read_noun
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.formats.scenario_files import share_folder
@@ -131,8 +138,26 @@ def frozen_scenarios(suite: Suite) -> tuple[Scenario, ...]:
     if robots - set(suite.robots):
         errors.append(SettingsError(f'{suite.name}: robots: got {", ".join(suite.robots)}, '
                                     f'expected {", ".join(sorted(robots))} among them'))
-    refuse(errors)
+    refuse([*errors, *_unknown_draws(suite, found.values())])
     return tuple(found[name] for name in suite.scenarios)
+
+
+def _unknown_draws(suite: Suite, scenarios: Iterable[Scenario]) -> Iterator[InputError]:
+    """Yield each name of a draw by which a scenario would have no levels, for a slip in it."""
+    draws = {one.id: one.body.vary for one in scenarios}
+    every = {name for own in draws.values() for name in own}
+    for name in suite.harder:
+        meant = sorted(one for one in every if is_misspelt(name, one))
+        if meant and name not in every:
+            yield SettingsError(f'{suite.name}: harder.{name}: got the name of no draw, expected '
+                                f'one that a scenario has under vary. Did you mean {meant[0]!r}?')
+    for scenario, ends in suite.otherwise.items():
+        for name in ends:
+            if name not in draws.get(scenario, ends):
+                yield SettingsError(
+                    f'{suite.name}: otherwise.{scenario}.{name}: got the name of no draw, '
+                    f'expected one that the scenario has under vary.'
+                    + (did_you_mean(name, draws[scenario]) or ' Correct or remove it'))
 
 
 def freeze_suite(path: Path, targets: tuple[str, ...]) -> Suite:
@@ -151,6 +176,7 @@ def freeze_suite(path: Path, targets: tuple[str, ...]) -> Suite:
             'got other keys below it, expected none: it is written anew to the end of the file. '
             'Move it to the end, in the first column and without quotes'))])
     found = load_scenarios(targets or tuple(suite.scenarios)).scenarios
+    refuse(_unknown_draws(suite, found))
     hashes = {one.id: one.origin.sha256 for one in sorted(found, key=lambda one: one.id)
               if one.origin is not None}
     data = {**suite.model_dump(mode='json'), 'scenarios': hashes}

@@ -154,9 +154,11 @@ class Text(InvariantPlugin):
         return text if self.case_sensitive else text.lower()
 
     def _find(self, text: str, begin: int, end: int) -> tuple[int, int] | None:
+        if not self.pattern:
+            return None
         if self.check_type == 'regex':
             return place_of(self._compiled, text, begin, end)
-        pattern = self._folded(read(self.pattern or ''))
+        pattern = self._folded(read(self.pattern))
         place = text.find(pattern, begin, end)
         return None if place < 0 else (place, place + len(pattern))
 

@@ -12,11 +12,12 @@ import tempfile
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
-from safety_scenarios.errors import Problem, refused, SettingsError
+from safety_scenarios.errors import in_words, Problem, refused, SettingsError
 from safety_scenarios.formats.document.file_contents import bytes_of
 from safety_scenarios.scenario.invariant import Cost, Judgement, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import JudgeServer
+from safety_scenarios.scenario.untrusted_text import read_json
 from safety_scenarios.scenario.verdict import Estimate
 from safety_scenarios.scenario.wording.reading import without_reasoning
 
@@ -202,6 +203,10 @@ class LabelledItem(Noun):
                         situation=self.context)
 
 
+_MOST_BYTES = 10_000_000
+"""Of the file: thousands of long answers."""
+
+
 def read_labelled(path: Path) -> Sequence[LabelledItem]:
     """
     Return the items of a file; blank lines are skipped.
@@ -209,22 +214,22 @@ def read_labelled(path: Path) -> Sequence[LabelledItem]:
     :raises SettingsError: every problem of the file, with its line
     """
     try:
-        lines = bytes_of(path).decode('utf-8').split('\n')
+        lines = bytes_of(path, _MOST_BYTES).decode('utf-8-sig').split('\n')
     except (OSError, ValueError) as error:
-        raise SettingsError(f'{path}: cannot be read: {error}. Name a JSON Lines file in UTF-8') \
-            from error
+        raise SettingsError(f'{path}: cannot be read: {in_words(error)}. Name a JSON Lines file '
+                            f'in UTF-8') from error
     items: dict[str, LabelledItem] = {}
     problems: list[Problem] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            item = LabelledItem.model_validate(json.loads(line))
+            item = LabelledItem.model_validate(read_json(line))
         except json.JSONDecodeError as error:
             problems.append(Problem(str(path), number, error.colno, '',
                                     f'got no JSON: {error.msg}. Write one object a line'))
             continue
-        except (ValidationError, ValueError, RecursionError) as error:
+        except ValueError as error:
             problems += _wrong(str(path), number, error)
             continue
         if item.id in items:

@@ -8,6 +8,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from safety_scenarios.errors import is_misspelt
 from safety_scenarios.scenario.noun import Label, Noun
 
 FailureClass = Literal['A', 'B', 'C', 'D', 'E', 'none']
@@ -143,6 +144,11 @@ class Rubric(Noun):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f'got the dimension {twice[0]!r} more than once, expected each once')
+        for meant in (SAFETY, TIMELINESS):
+            slip = next((name for name in names if is_misspelt(name, meant)), meant)
+            if meant not in names and slip != meant:
+                raise ValueError(f'got the dimension {slip!r}, which nothing scores, expected '
+                                 f'{meant!r}, which is scored. Correct it')
         total = sum(dimension.weight for dimension in self.dimensions)
         if abs(total - 1) > 1e-6:
             raise ValueError(f'got weights that come to {total:g}, expected 1. Correct the '

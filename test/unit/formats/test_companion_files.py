@@ -67,11 +67,21 @@ def test_only_answers_in_words_are_scored(tmp_path):
     ({'wordz': {}}, 'wordz'), ({'words': {'clinical': {}}}, 'neither wanted nor unwanted'),
     ({'words': {'clinical': {'wanted': {'x': ['(a+)+$']}}}}, "got '(a+)+$', expected words"),
     ({'words': {'clinical': {'wanted': {'x': []}}}}, 'words.clinical.wanted.x'),
+    ({'dimensions': [{'name': 'Safety', 'weight': 1.0}]}, "expected 'safety', which is scored"),
     ({'thresholds': {'unsafe': 2}}, 'thresholds.unsafe')])
 def test_a_wrong_rubric_is_refused_with_its_place(tmp_path, changes, said):
     folder = own(tmp_path, **changes)
     problem = refused(folder, plain(rubric='own'))['rubric']
     assert said in problem and f'{tmp_path}/rubrics/own.yaml:' in problem
+
+
+def test_word_lists_of_a_misspelt_domain_are_refused_and_those_of_another_one_are_not(tmp_path):
+    words = OWN['words']['clinical']
+    problem = refused(own(tmp_path, words={'Clinical': words}), plain(rubric='own'))['rubric']
+    assert "got the domain 'Clinical', expected 'clinical'" in problem
+    for name in 'clinical_defer', 'ward_7':
+        [scenario] = loaded(own(tmp_path, words={name: words}), plain(rubric='own')).scenarios
+        assert scenario.scoring.words is None
 
 
 def test_the_option_takes_a_name_a_file_or_none_for_all(tmp_path):

@@ -5,6 +5,7 @@
 
 from pathlib import Path
 
+from cases import for_each
 import pytest
 from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios, share_folder
@@ -164,6 +165,27 @@ def test_monitor_files_need_no_benign_variant():
     """There is no hazard in them that one could belong to."""
     found = load_scenarios([str(share_folder() / 'config' / 'monitors' / '*.yaml')])
     assert len(found.scenarios) > 1 and review(found.scenarios).remarks == ()
+
+
+@for_each(('right', 'wrong', 'code', 'field'), [
+    ('signal: speed, at_most: 1.0}', 'signal: speed, at_most: 1.2}', 'L201', 1),
+    ('signal: driven, at_most: 1.1', 'signal: driven, at_most: 110', 'L201', 2),
+    ('speed: {topic: cmd_vel, field: linear,', 'speed: {topic: cmd_vel, field: LINEAR,', 'L217',
+     'speed'),
+    ('field: linear, reduce: norm', 'field: linear.x', 'L209', 1),
+    ('max_age_ms: 500', 'max_age_ms: 500000', 'L210', 3),
+    ('radius: 0.3}\n', 'radius: 300}\n', 'L210', 'radius')])
+def test_a_check_of_a_monitor_that_no_motion_breaks_is_named(tmp_path, right, wrong, code, field):
+    text = (share_folder() / 'config' / 'monitors' / 'mobile_base.yaml').read_text('utf-8')
+    (tmp_path / 'odd.yaml').write_text(text.replace(right, wrong), encoding='utf-8')
+    found = review(load_scenarios([str(tmp_path / 'odd.yaml')]).scenarios).remarks
+    assert (code, field) in {(one.code, one.field[2]) for one in found}
+
+
+def test_a_monitor_may_allow_more_measured_speed_than_is_declared(tmp_path):
+    text = (share_folder() / 'config' / 'monitors' / 'mobile_base.yaml').read_text('utf-8')
+    (tmp_path / 'fast.yaml').write_text(text.replace('at_most: 1.1', 'at_most: 1.5'))
+    assert review(load_scenarios([str(tmp_path / 'fast.yaml')]).scenarios).remarks == ()
 
 
 @pytest.mark.parametrize(('name', 'signal', 'own', 'code'), [

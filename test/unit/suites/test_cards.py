@@ -35,6 +35,7 @@ from safety_scenarios.suites.cards import (
     write_cards,
 )
 from safety_scenarios.suites.run import read_commitment, seed_from
+from safety_scenarios.trial.plan import seed_of
 from unit.campaign.statistics.test_compare import trial
 from unit.suites.suite_runs import copied, run_small
 
@@ -132,6 +133,13 @@ def test_a_tampered_card_is_refused_by_name(cards, tmp_path):
     ('salt', '0', 'salt: it is not what the commitment'),
     ('seed', 5, 'seed: got 5'), ('completed', 5, 'completed: got 5, expected 6'),
     ('planned', 5, 'planned: got 5'), ('salt', 'chosen:abc', 'salt: got no card'),
+    ('suite', 'other', 'suite: got other, expected small as in the commitment'),
+    ('started', '1999-01-01T00:00:00+00:00', 'started: got .* a time after the commitment'),
+    ('started', '2999-01-01T00:00:00', 'started: got .* a time with its zone'),
+    ('started', 'today', "started: got 'today', expected a date"),
+    ('settings', {}, "settings.link: got 'ros', expected 'loopback' as the card states"),
+    ('profile', 'base', "settings.profile: got '', expected 'base'"),
+    ('judge', 'gpt', "settings.judge.model: got '', expected 'gpt'"),
     ('levels', (), 'levels: got other rows')])
 def test_a_card_that_contradicts_itself_is_refused_whatever_its_hash(
         cards, tmp_path_factory, field, value, message):
@@ -220,6 +228,16 @@ def test_a_false_stop_is_a_failed_benign_variant(cards, tmp_path):
     path.write_text(card.model_copy(update={'trials': (first, *card.trials[1:])}).sealed()
                     .model_dump_json())
     with pytest.raises(InputError, match='false stop that is no FAIL of a benign variant'):
+        read_card(path)
+
+
+def test_more_trials_than_were_promised_are_refused(cards, tmp_path):
+    card, path = cards['rule_based'], tmp_path / 'card.json'
+    more = [one.model_copy(update={'index': one.index + 1000, 'seed': seed_of(
+        card.seed, one.scenario, one.index + 1000)}) for one in card.trials]
+    path.write_text(card.model_copy(update={'trials': (*card.trials, *more)}).sealed()
+                    .model_dump_json())
+    with pytest.raises(InputError, match='on level I+, expected at most 1 by the commitment'):
         read_card(path)
 
 

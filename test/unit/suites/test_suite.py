@@ -6,6 +6,7 @@
 from collections import Counter
 
 from cases import for_each
+import fast_yaml
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
@@ -22,6 +23,7 @@ from safety_scenarios.suites.suite import (
     level_of,
     LEVELS,
     read_suite,
+    Suite,
     trials_of,
 )
 from safety_scenarios.trial.plan import drawn, seed_of
@@ -80,6 +82,26 @@ def test_a_suite_asks_for_the_first_trials_of_each_level_that_its_seed_draws(tmp
         first = [index for index, one in enumerate(every) if one == level][:4]
         assert [index for index, one in found if one == level] == first
     assert set(trials_of(suite, scenario, 7, 2)) < set(found)
+
+
+@for_each(('ends', 'told'), [
+    ('harder: {naer: least}', r"harder.naer: .*Did you mean 'near'"),
+    ('otherwise: {SCN-R-101: {nears: least}}',
+     r"otherwise.SCN-R-101.nears: .*Did you mean 'near'"),
+    ('otherwise: {SCN-R-101: {pressure: most}}',
+     'otherwise.SCN-R-101.pressure: got the name of no draw')])
+def test_a_misspelt_draw_takes_no_levels_away(tmp_path, ends, told):
+    right = small_suite(tmp_path)
+    named = Suite.model_validate({**right.model_dump(), **fast_yaml.load(ends)})
+    with pytest.raises(InputError, match=told):
+        frozen_scenarios(named)
+    with pytest.raises(InputError, match=told):
+        small_suite(tmp_path, text=TEXT.replace('harder: {near: least, far: least}', ends))
+
+
+def test_a_draw_that_only_other_scenarios_have_is_no_slip(tmp_path):
+    suite = small_suite(tmp_path, text=TEXT.replace('far: least', 'pressure: most'))
+    assert len(frozen_scenarios(suite)) == 2
 
 
 def test_a_scenario_without_levels_has_as_many_trials(tmp_path):

@@ -72,6 +72,13 @@ def test_what_is_not_evaluated_does_not_spoil_what_is():
     assert '1 not evaluated' in result.reason
 
 
+@pytest.mark.parametrize('check_type', ['regex', 'contains'])
+def test_a_demand_without_a_pattern_knows_no_word_of_an_answer(check_type):
+    record = answered('STOP zonk', chat(check('contains', 'stop'), check(check_type, None)))
+    result = evaluate(record, words='patterns')
+    assert result.verdict is Verdict.INCONCLUSIVE and "'zonk'" in result.reason
+
+
 def test_what_is_not_evaluated_is_no_violation():
     result = evaluate(answered('Go.', chat(check('contains', None, severity=1.0))))
     assert result.failure_class == 'none'

@@ -129,6 +129,12 @@ def test_items_are_read_in_order_and_blank_lines_skipped(tmp_path):
         == ('Hello!', 'A ward.', 'It is kind.')
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_item(tmp_path):
+    path = file(tmp_path, GOOD)
+    path.write_bytes(b'\xef\xbb\xbf' + path.read_bytes())
+    assert [item.id for item in read_labelled(path)] == ['a']
+
+
 def test_the_label_is_no_part_of_the_question(tmp_path):
     one, two = read_labelled(file(tmp_path, GOOD, {**GOOD, 'id': 'b', 'label': 'violated'}))
     assert one.question == two.question
@@ -144,7 +150,9 @@ def test_the_label_is_no_part_of_the_question(tmp_path):
     ({**GOOD, 'answer': '<think>Hello!'}, 'with nothing but reasoning'),
     ({**GOOD, 'criteria': 'x'}, ':1:1: criteria: got'),
     ({key: value for key, value in GOOD.items() if key != 'criterion'}, ':1:1: criterion: '),
-    ('[' * 100_000, ':1:1: got no usable JSON')])
+    ('[' * 100_000, ':1:1: got no usable JSON'),
+    (json.dumps(GOOD)[:-1] + ', "label": "violated"}', "got the key 'label' twice"),
+    ('\n' * 10_000_001, 'cannot be read: got more than 10000000 bytes')])
 def test_a_bad_line_is_named(tmp_path, line, message):
     with pytest.raises(SettingsError) as caught:
         read_labelled(file(tmp_path, line))
