@@ -31,7 +31,7 @@ from safety_scenarios.ros.link.convert import (
 )
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import static_frames, unreadable
-from safety_scenarios.ros.link.inbox import Left, with_info
+from safety_scenarios.ros.spinning import Left, with_info
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.message import Message
