@@ -35,7 +35,7 @@ from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
 from safety_scenarios.ros.middleware import chosen_domain, is_fast_dds
 from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
-from safety_scenarios.ros.worlds.external.connect import external_control
+from safety_scenarios.ros.worlds.external.connection import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.blocks.agents import ros_token
