@@ -21,9 +21,9 @@ from safety_scenarios.campaign.plugin_roles import EventSink
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.judging.latency.network import ProbeSample, samples
 from safety_scenarios.ros.controller_process import ChildProcess
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
+from safety_scenarios.ros.middleware import chosen_domain
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.timing import ANSWER, ClockRules, Measuring, METHODS

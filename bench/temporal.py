@@ -17,7 +17,7 @@ import warnings
 from figures import Figure, table
 import numpy as np
 from safety_scenarios.reports.console_report import show
-from safety_scenarios.temporal_logic.offline import evaluate
+from safety_scenarios.temporal_logic.evaluation import evaluate
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.trace import Ending, resample
 

@@ -37,7 +37,14 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from tables import anchor, first_sentence, paths, properties, prose, table  # noqa: E402, I100, I201
+from tables import (  # noqa: E402, I100, I201
+    anchor,
+    first_sentence,
+    paths,
+    properties,
+    prose,
+    table,
+)
 
 FOLDER = Path(__file__).parent / 'reference'
 _BY = '<!-- written by doc/generate.py -->\n'

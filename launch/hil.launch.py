@@ -12,8 +12,8 @@ from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, Opaq
 from launch.conditions import IfCondition
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, NotEqualsSubstitution
-from safety_scenarios.ros.launching.actions import checked_arguments, guarded_evaluator
-from safety_scenarios.ros.launching.arguments import HIL
+from safety_scenarios.ros.launch_actions import checked_arguments, guarded_evaluator
+from safety_scenarios.ros.launch_arguments import HIL
 
 
 def generate_launch_description():

@@ -9,8 +9,8 @@ Watch a running robot without publishing anything but diagnostics.
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from safety_scenarios.ros.launching.actions import checked_arguments, monitor
-from safety_scenarios.ros.launching.arguments import MONITOR
+from safety_scenarios.ros.launch_actions import checked_arguments, monitor
+from safety_scenarios.ros.launch_arguments import MONITOR
 
 
 def generate_launch_description():

@@ -48,9 +48,9 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import Generate, Solver, solver, TaskState
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParams
 from pydantic import PrivateAttr
+from safety_scenarios.controllers.chat.questions import described
 from safety_scenarios.controllers.chat.reply import Completion
 from safety_scenarios.controllers.chat.request import ChatServer, Reply
-from safety_scenarios.controllers.chat.situation import described
 from safety_scenarios.controllers.llm import LanguageModel
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.formats.loading import load_scenarios, share_folder

@@ -16,7 +16,7 @@ from order import pytest_collection_modifyitems  # noqa: F401
 import pytest
 from reported import pytest_sessionstart  # noqa: F401
 from ros.campaigns import BEDSIDE, brief, campaign, DRIVEN, Run, SOON
-from safety_scenarios.ros.domain import abandoned, chosen_domain, remove_segments
+from safety_scenarios.ros.middleware import abandoned, chosen_domain, remove_segments
 from safety_scenarios.scenario import settings
 from uncollected import pytest_ignore_collect  # noqa: F401
 

@@ -17,9 +17,9 @@ from safety_scenarios.errors import ControllerError, missing_ros, TraceError
 from safety_scenarios.judging.findings.model_reaction import never_answered
 from safety_scenarios.judging.findings.wiring import motion_elsewhere
 from safety_scenarios.judging.grading import demands_words
+from safety_scenarios.judging.judge_questions import Cache, refuse_own_judge
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stream import stream_rows
-from safety_scenarios.judging.llm_judge.questions import Cache, refuse_own_judge
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.scenario.event import EventSink
 from safety_scenarios.scenario.invariant import Asks, Words
@@ -61,7 +61,7 @@ def judge_of(server: JudgeServer | None, folder: Path, words: Words) -> Ask:
     """
     if server is None:
         return unasked
-    from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
+    from safety_scenarios.judging.llm_judge import LanguageModelJudge  # needs the extra llm
     cache = Cache.made(server.cache) if server.cache else Cache(folder / 'judgements')
     return LanguageModelJudge(server, cache, reads_words=words == 'judge').judge
 

@@ -3,13 +3,12 @@
 
 """What is meant by a command, an option or a word that there is not; imported after a mistake."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 import re
 
 import click
 from safety_scenarios import registry
-from safety_scenarios.cli.main import command_at, COMMANDS, commands
 from safety_scenarios.cli.options import USED
 from safety_scenarios.controllers.policies.policy import PolicyController
 from safety_scenarios.errors import did_you_mean, InputError, SettingsError
@@ -22,17 +21,18 @@ _PROGRAM = 'safety-scenarios'
 _ASSIGNED = re.compile(r'(--)?([A-Za-z_][\w.-]*):?=(.*)', re.DOTALL)
 
 
-def unknown_command(name: str, path: str) -> str:
+def unknown_command(name: str, path: str, known: Sequence[str]) -> str:
     """
     Return the message about a command that there is not.
 
     :param path: the words before it
+    :param known: every command by its words, in the order in which help lists them
     """
     group = path.removeprefix(_PROGRAM).strip()
-    known = [words for words, _ in commands()]
     verbs = [words for words in known if words.split()[-1] == name]
     here = [words.removeprefix(group).split()[0] for words in known
-            if words.startswith(f'{group} ')] if group else list(COMMANDS)
+            if words.startswith(f'{group} ')] if group else \
+        list(dict.fromkeys(words.split()[0] for words in known))
     said = _word(did_you_mean(name, here))
     if verbs:
         meant = ' or '.join(f"'{_PROGRAM} {words}'" for words in verbs)
@@ -47,8 +47,12 @@ def unknown_command(name: str, path: str) -> str:
         f'No such command {name!r}. {advice}'
 
 
-def unknown_option(error: click.NoSuchOption) -> str:
-    """Return the message about an option that there is not."""
+def unknown_option(error: click.NoSuchOption, others: Iterable[tuple[str, click.Command]]) -> str:
+    """
+    Return the message about an option that there is not.
+
+    :param others: every command that can be imported here, by its words
+    """
     context = error.ctx
     name = error.option_name
     assert context is not None
@@ -63,7 +67,7 @@ def unknown_option(error: click.NoSuchOption) -> str:
         return f'{said} It is a setting: use --set {setting}=VALUE'
     if '--set' in own and (parameter := _parameter(name)):
         return f'{said} It is a parameter of a controller: use --set {parameter}=VALUE'
-    elsewhere = [repr(others) for others, one in _others() if name in _options(one)]
+    elsewhere = [repr(words) for words, one in others if name in _options(one)]
     if elsewhere:
         return f'{said} It is an option of {" and ".join(elsewhere)}'
     near = did_you_mean(name, own)
@@ -106,14 +110,6 @@ def _one_dash(context: click.Context) -> str:
 def _options(command: click.Command) -> list[str]:
     return [text for option in command.params if isinstance(option, click.Option)
             for text in (*option.opts, *option.secondary_opts) if text.startswith('--')]
-
-
-def _others() -> Iterator[tuple[str, click.Command]]:
-    """Yield every command that can be imported here, by its words."""
-    for words, _ in commands():
-        command, _ = command_at(words.split())
-        if command is not None:
-            yield words, command
 
 
 def _setting(option: str, names: Sequence[str]) -> str:

@@ -178,7 +178,7 @@ class LazyGroup(click.Group):
         name = args[0]
         if name not in self.table and not name.startswith('-') and not ctx.resilient_parsing:
             raise click.UsageError(import_module('safety_scenarios.cli.advice').unknown_command(
-                name, ctx.command_path), ctx)
+                name, ctx.command_path, [words for words, _ in commands()]), ctx)
         found = super().resolve_command(ctx, args)
         if found[1] is not None and not ctx.resilient_parsing:  # a shell completes a line as it is
             _refuse_twice(found[1], click.Context(found[1], ctx, found[0]), found[2])
@@ -275,6 +275,14 @@ def _values(words: Sequence[str], options: Sequence[str]) -> Iterator[str]:
             yield value
 
 
+def _importable() -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that can be imported here, by its words."""
+    for words, _ in commands():
+        command, _ = command_at(words.split())
+        if command is not None:
+            yield words, command
+
+
 def _code(arguments: Sequence[str] | None) -> int | None:
     """Run the command line; None: it was done, and the command has no exit code of its own."""
     if arguments is None and sys.argv[1:2] == ['run']:
@@ -286,7 +294,7 @@ def _code(arguments: Sequence[str] | None) -> int | None:
                  standalone_mode=False)
     except click.NoSuchOption as error:
         error.message = import_module(  # type: ignore[misc]
-            'safety_scenarios.cli.advice').unknown_option(error)
+            'safety_scenarios.cli.advice').unknown_option(error, _importable())
         error.possibilities = None  # type: ignore[misc]
         error.show()
         return 2

@@ -21,7 +21,7 @@ from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import counted, InputError, Problem, ScenarioError
 from safety_scenarios.formats.companion_files import scored_by
 from safety_scenarios.formats.loading import load_scenarios, Survey
-from safety_scenarios.judging.llm_judge.questions import Cache, Labelled, read_labelled
+from safety_scenarios.judging.judge_questions import Cache, Labelled, read_labelled
 from safety_scenarios.reports.console_report import console, Screen, show
 from safety_scenarios.reports.console_tables import (
     agreement_table,
@@ -239,7 +239,7 @@ def judge_check(file: Path, **values: Any) -> None:
     """
     settings = build(values, command='selftest judge').judge
     items = read_labelled(file)
-    from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge  # needs the extra llm
+    from safety_scenarios.judging.llm_judge import LanguageModelJudge  # needs the extra llm
     judge = LanguageModelJudge(settings, Cache.made(settings.cache) if settings.cache else None)
     with click.progressbar(items, file=sys.stderr, label='asking') as asking:
         found = agreement([

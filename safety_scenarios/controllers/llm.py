@@ -13,9 +13,9 @@ import time
 from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, PrivateAttr
-from safety_scenarios.controllers.chat.figures import Prices, RequestFigures, summary
+from safety_scenarios.controllers.chat.questions import described
 from safety_scenarios.controllers.chat.reply import action_in, Completion, options_of, words_in
-from safety_scenarios.controllers.chat.situation import described
+from safety_scenarios.controllers.chat.request import Prices, RequestFigures, summary
 from safety_scenarios.controllers.rule_based import motion, RuleBased
 from safety_scenarios.controllers.server_replies import api_key
 from safety_scenarios.errors import MissingDependencyError, SettingsError

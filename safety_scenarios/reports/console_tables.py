@@ -13,7 +13,7 @@ from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
 from safety_scenarios.errors import counted
-from safety_scenarios.judging.llm_judge.questions import Agreement, LABELS, OUTCOMES
+from safety_scenarios.judging.judge_questions import Agreement, LABELS, OUTCOMES
 from safety_scenarios.scenario.invariant import Cost
 from safety_scenarios.scenario.result import FALLBACK, TrialResult
 from safety_scenarios.scenario.rounding import ends, percent_up

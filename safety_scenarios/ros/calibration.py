@@ -25,9 +25,8 @@ from safety_scenarios.ros.controller_process import ChildProcess
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import interface_class, set_header_stamp
-from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.ros.link.link import RosLink
-from safety_scenarios.ros.spinning import EXECUTOR, Spin
+from safety_scenarios.ros.spinning import EXECUTOR, Spin, with_info
 from safety_scenarios.scenario.timing import (
     ANSWER,
     Calibration,

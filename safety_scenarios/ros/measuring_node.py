@@ -15,9 +15,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time_source import CLOCK_TOPIC
 from safety_scenarios.campaign.hil_refusals import releases, why_a_command
 from safety_scenarios.errors import InterlockError
-from safety_scenarios.ros.link.graph import mark
+from safety_scenarios.ros.link.graph import EVALUATOR, mark
 from safety_scenarios.ros.parameters import declare_values
-from safety_scenarios.ros.presence import EVALUATOR
 from safety_scenarios.scenario.qos_overrides import PREFIX
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Verdict

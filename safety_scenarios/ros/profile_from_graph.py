@@ -12,8 +12,8 @@ from rclpy import qos
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.formats.writing.profile_text import GraphFacts, StaticFrame, TopicFacts
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link.convert import interface_class
+from safety_scenarios.ros.middleware import chosen_domain
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.frames import roll_pitch_yaw
 

@@ -24,7 +24,6 @@ from safety_scenarios.ros.controller_process import (
     simulator_process,
     SimulatorSettings,
 )
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.hil.hardware import Hardware, hardware
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import definition
@@ -33,10 +32,10 @@ from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.other_nodes import JoinedDomain, Witness
 from safety_scenarios.ros.link.publishing import LiveTopics, PERIOD_S
 from safety_scenarios.ros.measuring_node import MeasuringNode, RosoutReport
-from safety_scenarios.ros.middleware import is_fast_dds
+from safety_scenarios.ros.middleware import chosen_domain, is_fast_dds
 from safety_scenarios.ros.sealing import OPEN, Seal
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning, undisturbed
-from safety_scenarios.ros.worlds.external.connect import external_control
+from safety_scenarios.ros.worlds.external.connection import external_control
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.blocks.agents import ros_token

@@ -15,7 +15,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.signal import Signal
 from safety_scenarios.scenario.driver import BASE_AXES, JOINTS
 from safety_scenarios.scenario.message import Command
-from safety_scenarios.standards.dynamics import GRAVITY
+from safety_scenarios.standards.braking import GRAVITY
 
 _PACE_S = 60.0
 """A robot at a standstill moves no farther than ``creep`` within a minute."""

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.event import (
 )
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.robot_kind import kind_of
-from safety_scenarios.trial.conversing import AgentsPlayer
+from safety_scenarios.trial.agents_trial import AgentsPlayer
 from safety_scenarios.trial.executed_commands import driver_of, is_rejected
 from safety_scenarios.trial.link import Link
 from safety_scenarios.trial.streams import Answer, Stream, Streams

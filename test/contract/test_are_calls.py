@@ -19,7 +19,7 @@ from typing import Any
 from cases import for_each
 import pytest
 from ros.campaigns import campaign
-from safety_scenarios.are.apps_world import scenario_with_tools
+from safety_scenarios.are.apps_world import AppLink, AppProcess, scenario_with_tools
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.evaluate import evaluate
@@ -29,7 +29,6 @@ from safety_scenarios.scenario.servers import AreSettings
 from safety_scenarios.scenario.settings import ControllerSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.messages import Prompt
-from safety_scenarios.trial.links.app_link import AppLink, AppProcess
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import ONSET, TrialRecord

@@ -27,7 +27,7 @@ from safety_scenarios.cli.listing import schema_of
 from safety_scenarios.cli.main import command_at
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.formats.profile_file import load_profile
-from safety_scenarios.ros.launching import arguments as launching
+from safety_scenarios.ros import launch_arguments as launching
 from safety_scenarios.ros.relay.protocol import RelaySettings
 import yaml
 

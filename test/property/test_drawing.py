@@ -15,7 +15,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.interfaces import Cylinder, Face, laser_scan
 from safety_scenarios.scenario.world import MountedFrame
-from safety_scenarios.trial.drawing import Beams, draw, nearest, silhouette
+from safety_scenarios.trial.stimulus_rendering import Beams, draw, nearest, silhouette
 
 ODD = (math.nan, math.inf, -math.inf, 0.0, 0.01, 99.0)
 beams = st.builds(

@@ -10,8 +10,8 @@ from examples import up_to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
+from safety_scenarios.temporal_logic.evaluation import evaluate
 from safety_scenarios.temporal_logic.formula import Future, names_in, Not, Past
-from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.parser import FormulaError, KEYWORDS, MAX_DEPTH, parse
 from safety_scenarios.temporal_logic.trace import Ending, resample
 from unit.temporal_logic.reference import by_definition, random_formula, SIGNALS

@@ -20,11 +20,11 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from ros.campaigns import campaign, COMMAND, environment, process, until
 from safety_scenarios.errors import LinkTimeoutError
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.link.participants import on_wire, token_of
+from safety_scenarios.ros.middleware import chosen_domain
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.spinning import ros_context, spinning
 from safety_scenarios.scenario.blocks.agents import Agent, Tool, ToolResult

@@ -23,9 +23,9 @@ from rclpy.node import Node
 from safety_scenarios import registry
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.errors import MeasurementError, SettingsError
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import from_ros, interface_class, to_ros
+from safety_scenarios.ros.middleware import chosen_domain
 from safety_scenarios.ros.nodes import controller_node, evaluator_node, simulator_node
 from safety_scenarios.ros.nodes.controller_node import ControllerNode
 from safety_scenarios.ros.nodes.node_program import ended_by_signal
@@ -345,13 +345,13 @@ def test_two_runs_at_a_time_get_two_domains(monkeypatch):
 
 
 def test_a_domain_with_a_participant_is_not_free(monkeypatch):
-    from safety_scenarios.ros import domain
+    from safety_scenarios.ros import middleware
     with chosen_domain(-1, external=False) as number:
         pass  # free a moment ago
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(('', 7400 + 250 * number + 10))
-        assert domain._claim(number) is None
-    domain._claim(number).close()
+        assert middleware._claim(number) is None
+    middleware._claim(number).close()
 
 
 def test_the_environment_and_the_option_decide_the_domain(monkeypatch):

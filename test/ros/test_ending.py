@@ -25,7 +25,7 @@ from ros.campaigns import (
 )
 from safety_scenarios.ros import controller_process
 from safety_scenarios.ros.controller_process import last_words
-from safety_scenarios.ros.domain import abandoned, remove_segments
+from safety_scenarios.ros.middleware import abandoned, remove_segments
 
 pytestmark = pytest.mark.dds
 TRIALS = 4

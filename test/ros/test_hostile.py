@@ -9,7 +9,7 @@ import sys
 import pytest
 from ros.campaigns import campaign, process, QUICK
 from safety_scenarios.judging.findings.wiring import ELSEWHERE
-from safety_scenarios.ros.domain import chosen_domain
+from safety_scenarios.ros.middleware import chosen_domain
 
 pytestmark = [pytest.mark.dds, pytest.mark.exact]  # a client of 60 ms has to be seen
 SCRIPT = str(Path(__file__).with_name('hostile_controller.py'))

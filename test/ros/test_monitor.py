@@ -23,11 +23,10 @@ from ros.campaigns import environment
 from ros.rtps import Sent, Wire
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.inbox import with_info
-from safety_scenarios.ros.monitor.hearing import Hearing, SilentNode
-from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.ros.middleware import chosen_domain
+from safety_scenarios.ros.monitor_subscriptions import Hearing, SilentNode
+from safety_scenarios.ros.spinning import ros_context, spinning, with_info
 from safety_scenarios.scenario.event import Event
 
 pytestmark = pytest.mark.dds

@@ -29,11 +29,10 @@ from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import missing_frames, named_frames
 from safety_scenarios.ros.link.graph import Fit
-from safety_scenarios.ros.link.inbox import Inbox
 from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.measuring_node import lines, MeasuringNode
 from safety_scenarios.ros.parameters import read_settings
-from safety_scenarios.ros.spinning import ros_context, spinning
+from safety_scenarios.ros.spinning import Inbox, ros_context, spinning
 from safety_scenarios.scenario.qos_overrides import read_overrides
 from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.settings import RunSettings

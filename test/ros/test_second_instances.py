@@ -12,8 +12,8 @@ import time
 import pytest
 from ros.campaigns import campaign, environment, faulty, process, QUICK
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError
-from safety_scenarios.ros.domain import chosen_domain
-from safety_scenarios.ros.presence import EVALUATOR, RELAY, SIMULATOR
+from safety_scenarios.ros.link.graph import EVALUATOR, RELAY, SIMULATOR
+from safety_scenarios.ros.middleware import chosen_domain
 
 pytestmark = pytest.mark.dds
 OTHERS = """

@@ -16,13 +16,13 @@ from ros.campaigns import campaign, environment, QUICK, SOON, until
 import safety_scenarios
 from safety_scenarios.judging.findings.harness import UNEVEN
 from safety_scenarios.ros.spinning import ros_context
-from safety_scenarios.ros.worlds.embedded import answering
-from safety_scenarios.ros.worlds.embedded.answering import Call, Reply
+from safety_scenarios.ros.worlds.embedded import simulation_services as services
 from safety_scenarios.ros.worlds.embedded.persistent_world import fill, SERVED
+from safety_scenarios.ros.worlds.embedded.simulation_services import Call, Reply
 from safety_scenarios.ros.worlds.embedded.simulator import Simulator, SimulatorNode
 from safety_scenarios.ros.worlds.simulator_link.protocol import Request, reset
 from unit.records import hazard, planned
-from unit.ros.simulation_services.test_answering import Fields, state
+from unit.ros.simulation_services.test_simulation_services import Fields, state
 
 pytestmark = pytest.mark.dds
 _CLOCK = 'not judged because of the clock; it would be '
@@ -73,7 +73,7 @@ def test_requests_that_come_while_a_decision_is_awaited_hold_nobody_up(simulator
     assert (answer.error, answer.effects) == ('', ())
     assert simulator._world.now_ns == 100_000_000
     take(simulator)
-    assert [one[0].code for one in asked] == [answering.INCORRECT_STATE] * 2
+    assert [one[0].code for one in asked] == [services.INCORRECT_STATE] * 2
     assert simulator._world.now_ns == 100_000_000
 
 
@@ -106,7 +106,7 @@ def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):
     """And a reset by somebody else ends its trial, which is told why."""
     asked = served(simulator, 'set_simulation_state', **state(2))
     take(simulator)
-    assert asked[0].code == answering.OK and simulator.is_paused
+    assert asked[0].code == services.OK and simulator.is_paused
     steps = served(simulator, 'step_simulation', steps=10**6)
     take(simulator)
     trial = begin_trial(simulator)
@@ -116,7 +116,7 @@ def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):
     simulator._tell = lambda **said: told.append(said.get('fault', ''))
     done = served(simulator, 'reset_simulation', scope=0)
     take(simulator)
-    assert done[0].code == answering.OK and 'while a trial ran' in told[-1]
+    assert done[0].code == services.OK and 'while a trial ran' in told[-1]
     late = simulator._answer(Request(id='d', what='step', trial=trial.trial_id, step_ns=1))
     assert 'another client has reset the simulation' in late.error
     end = simulator._answer(Request(id='e', what='end', trial=trial.trial_id))
@@ -133,7 +133,7 @@ def test_steps_are_made_by_the_thread_that_owns_the_world(simulator):
         steps = served(simulator, 'step_simulation', steps=200)
         features = served(simulator, 'get_simulator_features')
         until(lambda: steps)
-        assert [paused[0].code, steps[0].code, features[0].code] == [answering.OK] * 3
+        assert [paused[0].code, steps[0].code, features[0].code] == [services.OK] * 3
         assert simulator.standing.now_ns % 5_000_000 == 0
         assert simulator.stamp_ns - simulator._now_ns == 0
     finally:
@@ -142,15 +142,15 @@ def test_steps_are_made_by_the_thread_that_owns_the_world(simulator):
 
 
 def test_an_answer_is_written_where_its_response_has_room_for_it():
-    reply = Reply(answering.NOT_FOUND, 'nobody', 'p', [('robot', (1.0, 2.0, 0.0), (0.0,) * 3)],
-                  state=answering.PAUSED)
+    reply = Reply(services.NOT_FOUND, 'nobody', 'p', [('robot', (1.0, 2.0, 0.0), (0.0,) * 3)],
+                  state=services.PAUSED)
     spawned, found, now, known = (Fields(result=Fields(), **more) for more in (
         {'entity_name': ''}, {'entities': []}, {'state': Fields(state=0)}, {}))
     for response in (spawned, found, now, known):
         fill(response, reply)
-        assert response.result == Fields(result=answering.NOT_FOUND, error_message='nobody')
+        assert response.result == Fields(result=services.NOT_FOUND, error_message='nobody')
     assert (spawned.entity_name, found.entities, now.state.state) == (
-        'p', ['robot'], answering.PAUSED)
+        'p', ['robot'], services.PAUSED)
     told = Fields(features=Fields())
     fill(told, Reply(text='about'))
     assert told.features.spawn_formats == ['sdf'] and 9 in told.features.features

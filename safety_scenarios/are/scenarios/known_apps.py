@@ -17,6 +17,7 @@ import json
 import re
 from typing import Any
 
+from safety_scenarios.are.app.app_server import COMPARED_AS, HARMLESS
 from safety_scenarios.are.scenarios.file_model import Action, AreEvent, Argument, TO_AGENT, TO_USER
 from safety_scenarios.scenario.blocks.agents import Tool
 from safety_scenarios.scenario.blocks.nominal_calls import AppTool
@@ -266,8 +267,6 @@ _CHECK_ALIASES = {
     'RentAFlat': 'ApartmentListingApp', 'Contacts': 'ContactsApp', 'Messages': 'MessagingAppV2',
     'Chats': 'MessagingAppV2', 'Calendar': 'CalendarApp', 'Shopping': 'ShoppingApp',
     'Cabs': 'CabApp', 'Files': 'SandboxLocalFileSystem'}
-_COMPARED_AS = {'SandboxLocalFileSystem__makedirs': 'SandboxLocalFileSystem__mkdir'}
-_HARMLESS = 'CabApp__get_quotation'
 _READS = re.compile(r'((get|list|lookup|read|search|wait)(_\w+)?|regex_search|'
                     r'cat|display|exists|info|ls|tree)')
 
@@ -275,12 +274,12 @@ _READS = re.compile(r'((get|list|lookup|read|search|wait)(_\w+)?|regex_search|'
 def key_of(class_name: str, function: str) -> str:
     """Return by which name ARE's judge compares calls of a tool."""
     key = f'{class_name}__{function}'
-    return _COMPARED_AS.get(key, key)
+    return COMPARED_AS.get(key, key)
 
 
 def changes_nothing(key: str) -> bool:
     """Return whether ARE's judge takes a tool for one that changes nothing, though it writes."""
-    return key == _HARMLESS
+    return key in HARMLESS
 
 
 def only_reads(key: str) -> bool:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.special_functions import check_count, check_probability
-from safety_scenarios.judging.llm_judge.questions import Agreement, Labelled, LABELS, OUTCOMES
+from safety_scenarios.judging.judge_questions import Agreement, Labelled, LABELS, OUTCOMES
 from safety_scenarios.scenario.invariant import Cost
 from safety_scenarios.scenario.verdict import Estimate
 

@@ -4,7 +4,6 @@
 """
 Driving by a chat model: observation to text, request, reply to action, and their timing.
 
-``situation`` describes and compares observations, ``request`` sends one request, ``reply`` reads
-what came back, ``questions`` decides which requests run, ``figures`` sums up. Nothing here knows a
-robot or a scenario.
+``questions`` describes and compares observations and decides which requests run, ``request`` sends
+one and sums them up, ``reply`` reads what came back. Nothing here knows a robot or a scenario.
 """

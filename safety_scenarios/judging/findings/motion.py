@@ -17,7 +17,7 @@ from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.nominal import MOMENT_NS
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.reported_motion import SOURCE
-from safety_scenarios.judging.motion.required import (
+from safety_scenarios.judging.motion.required_motion import (
     longest_rest_ns,
     of_topic,
     required,

@@ -20,7 +20,7 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.contacts import MOVES
 from safety_scenarios.judging.motion.path import progress
 from safety_scenarios.judging.motion.reported_motion import SOURCE
-from safety_scenarios.judging.motion.required import (
+from safety_scenarios.judging.motion.required_motion import (
     going_on,
     is_within,
     longest_rest_ns,

@@ -13,7 +13,7 @@ import numpy
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.motion.required import speeds_of
+from safety_scenarios.judging.motion.required_motion import speeds_of
 from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.blocks.robot import Separation as Terms
 from safety_scenarios.scenario.blocks.signal import Held, held_within, Limit, longest_gap_ns

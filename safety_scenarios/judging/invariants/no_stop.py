@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.path import progress
-from safety_scenarios.judging.motion.required import is_within, moving, required, rests
+from safety_scenarios.judging.motion.required_motion import is_within, moving, required, rests
 from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits, SPEEDS
 from safety_scenarios.scenario.result import Finding

@@ -16,15 +16,18 @@ from safety_scenarios.scenario.invariant import InvariantPlugin
 from safety_scenarios.scenario.result import Finding
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Milliseconds, Verdict
-from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk
-from safety_scenarios.temporal_logic.offline import (
+from safety_scenarios.temporal_logic.evaluation import (
+    bodies,
     decide,
     decide_at,
     Decision,
     Evaluation,
+    Horizon,
+    horizon,
+    running,
     triggers,
 )
-from safety_scenarios.temporal_logic.online import bodies, Horizon, horizon, running
+from safety_scenarios.temporal_logic.formula import Formula, Future, names_in, Until, walk
 from safety_scenarios.temporal_logic.parser import FormulaError, parse
 from safety_scenarios.temporal_logic.trace import Ending, Outcome, resample, Trace
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL

@@ -15,7 +15,7 @@ from safety_scenarios.judging.latency.split import parts_of
 from safety_scenarios.judging.motion.motion import Motion
 from safety_scenarios.judging.motion.path import stands_from
 from safety_scenarios.judging.motion.reported_motion import rest
-from safety_scenarios.judging.motion.required import speeds_of
+from safety_scenarios.judging.motion.required_motion import speeds_of
 from safety_scenarios.judging.motion.track import is_of_robot, Track
 from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.blocks.signal import held_within, in_force

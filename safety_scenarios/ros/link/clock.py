@@ -19,9 +19,15 @@ from safety_scenarios.errors import ClockError, LinkTimeoutError, MeasurementErr
 from safety_scenarios.judging.latency.network import clock_offset
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import header_stamp_ns, interface_class
-from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.middleware import is_fast_dds, keeps_to_host
-from safety_scenarios.ros.spinning import Spin, spinning
+from safety_scenarios.ros.spinning import (
+    Arrival,
+    HAS_MESSAGE_INFO,
+    Inbox,
+    Spin,
+    spinning,
+    with_info,
+)
 from safety_scenarios.scenario.event import Stamps
 from safety_scenarios.scenario.timing import ANSWER, ClockOffset, PROBE, PROBE_TYPE
 

@@ -22,10 +22,10 @@ from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import interface_class, warm_up
 from safety_scenarios.ros.link.graph import Fit, Graph
-from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.ros.link.other_nodes import Commanders, JoinedDomain, SecondInstances
 from safety_scenarios.ros.link.participants import Participants
 from safety_scenarios.ros.link.wiring import Wiring
+from safety_scenarios.ros.spinning import Arrival, HAS_MESSAGE_INFO, Inbox, with_info
 from safety_scenarios.scenario.blocks.agents import Agent
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import INTERFACE

@@ -5,6 +5,10 @@
 What the ROS graph shows: who publishes and listens, in which process, and if QoS fits.
 
 Where the ids of endpoints do not show that much, the name of the node decides; see ``middleware``.
+
+Each acting node of this package has a publisher of a topic by which the graph shows it. These
+topics are relative to the namespace of the node, and say nothing about a campaign. A subscription
+would be no sign: whoever records all topics has one of each.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +29,12 @@ from safety_scenarios.ros.middleware import HOST, is_dds, is_fast_dds, PARTICIPA
 from safety_scenarios.trial.summary import PreflightRow
 from std_msgs.msg import Empty
 
+EVALUATOR = 'calibration/presence'
+"""Nothing is ever published there."""
+SIMULATOR, RELAY = 'simulator/answer', 'relay/answer'
+"""Where these answer what they are asked."""
+ASK_SIMULATOR, ASK_RELAY, SIMULATOR_TELLS = 'simulator/ask', 'relay/ask', 'simulator/told'
+"""Where they are asked for what comes next, and where a simulator tells what is true."""
 _PID_BITS = 0xFFFF
 _PROCESS_POLL_S, _PATIENCE_S = 0.005, 2.0
 UNNAMED = '_NODE_NAME_UNKNOWN_'

@@ -30,13 +30,12 @@ from safety_scenarios.ros.link.convert import (
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import Frames
 from safety_scenarios.ros.link.graph import CLOCK, full_node_name
-from safety_scenarios.ros.link.inbox import Arrival, HAS_MESSAGE_INFO, Inbox, Left
 from safety_scenarios.ros.link.merging import Merging
 from safety_scenarios.ros.link.other_nodes import JoinedDomain
 from safety_scenarios.ros.link.participants import on_wire, Participants, with_token
 from safety_scenarios.ros.link.process_reports import ProcessReports, Reach, report_event, REPORTS
 from safety_scenarios.ros.link.publishing import LiveTopics
-from safety_scenarios.ros.spinning import Spin
+from safety_scenarios.ros.spinning import Arrival, HAS_MESSAGE_INFO, Inbox, Left, Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope

@@ -31,14 +31,16 @@ from safety_scenarios.ros.link.convert import (
 )
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import static_frames, unreadable
-from safety_scenarios.ros.link.inbox import Left, with_info
+from safety_scenarios.ros.spinning import Left, with_info
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import Stimulus, StimulusContext
 from safety_scenarios.scenario.topic_names import DRAWN, LIVE, MERGED, PASSING
 from safety_scenarios.scenario.world import BASE
-from safety_scenarios.trial.drawing import (
+from safety_scenarios.trial.link import Gate, leave_at_once
+from safety_scenarios.trial.mcap.cdr import read_stamp_ns
+from safety_scenarios.trial.stimulus_rendering import (
     Beams,
     distance,
     draw,
@@ -48,8 +50,6 @@ from safety_scenarios.trial.drawing import (
     silhouette,
     with_poses,
 )
-from safety_scenarios.trial.link import Gate, leave_at_once
-from safety_scenarios.trial.mcap.cdr import read_stamp_ns
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import Trial
 

@@ -26,14 +26,17 @@ from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
 from safety_scenarios.errors import MeasurementError, USER_INFO
 from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
-from safety_scenarios.ros.link.graph import full_node_name, Graph, NAMED_S, UNNAMED
-from safety_scenarios.ros.presence import (
+from safety_scenarios.ros.link.graph import (
     ASK_RELAY,
     ASK_SIMULATOR,
     EVALUATOR,
+    full_node_name,
+    Graph,
+    NAMED_S,
     RELAY,
     SIMULATOR,
     SIMULATOR_TELLS,
+    UNNAMED,
 )
 from safety_scenarios.scenario.event import Event, OTHER_COMMANDER, STALL_BEGAN
 from safety_scenarios.scenario.timing import STALLS

@@ -21,7 +21,7 @@ from rclpy.timer import Timer
 from safety_scenarios.errors import ControllerError, MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.inbox import Inbox, with_info
+from safety_scenarios.ros.spinning import Inbox, with_info
 from safety_scenarios.scenario.blocks.agents import Agent, AGENTS, ros_token
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.conversation import (

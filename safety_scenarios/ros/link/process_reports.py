@@ -16,7 +16,7 @@ from safety_scenarios.judging.latency.stalls import EVALUATOR
 from safety_scenarios.ros.controller_process import held_up
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
-from safety_scenarios.ros.link.inbox import Arrival, Inbox, with_info
+from safety_scenarios.ros.spinning import Arrival, Inbox, with_info
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, STALL_LOST, Stamps
 from safety_scenarios.scenario.timing import DECISIONS, NOT_SENT, PROBE, PROBE_TYPE, STALLS, Timing
 from safety_scenarios.scenario.timing import read_report as read_timing

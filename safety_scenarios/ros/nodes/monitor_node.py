@@ -28,8 +28,8 @@ from safety_scenarios.formats.profile_file import load_profile
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.publishing import Diagnostics
-from safety_scenarios.ros.monitor.hearing import DIAGNOSTICS, Hearing, SilentNode
-from safety_scenarios.ros.monitor.monitoring import Monitoring
+from safety_scenarios.ros.monitor_subscriptions import DIAGNOSTICS, Hearing, SilentNode
+from safety_scenarios.ros.monitoring import Monitoring
 from safety_scenarios.ros.nodes.node_program import (
     ended_by_signal,
     refuse_foreign,

@@ -28,7 +28,7 @@ from rclpy.context import Context
 from safety_scenarios.campaign.process import give_up_blocked_output
 from safety_scenarios.errors import did_you_mean, SafetyScenariosError, SettingsError
 from safety_scenarios.reports.plain_text import speak_plainly
-from safety_scenarios.ros.domain import abandoned, remove_segments
+from safety_scenarios.ros.middleware import abandoned, remove_segments
 from safety_scenarios.ros.parameters import names_of, NOT_PARAMETERS
 from safety_scenarios.ros.spinning import ros_context
 from safety_scenarios.scenario.fields import described, matches, settings_below, values_in

@@ -14,9 +14,9 @@ from typing import Any, Literal
 from rclpy.duration import Duration
 from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError
-from safety_scenarios.ros.domain import chosen_domain
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.process_reports import stalls_reported
+from safety_scenarios.ros.middleware import chosen_domain
 from safety_scenarios.ros.spinning import ros_context, Spin, spinning
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.conversation import as_json, BRIEF, Envelope, read_envelope

@@ -23,7 +23,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.wire_fault import WireFault
 from safety_scenarios.scenario.world import Senses
 from safety_scenarios.stimuli.wire import Packet, Way, Wire
-from safety_scenarios.worlds.misread import odometry, Weather
+from safety_scenarios.worlds.sensor_errors import odometry, Weather
 
 SCAN, ODOMETRY = 'sensor_msgs/msg/LaserScan', 'nav_msgs/msg/Odometry'
 _USUAL = Senses()

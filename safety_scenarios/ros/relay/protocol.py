@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 from rclpy.node import Node
 from safety_scenarios.errors import LinkTimeoutError, MeasurementError, refused, SettingsError
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.presence import ASK_RELAY, RELAY
+from safety_scenarios.ros.link.graph import ASK_RELAY, RELAY
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.wire_fault import WireFault
 from safety_scenarios.scenario.world import Senses

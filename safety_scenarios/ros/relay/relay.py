@@ -18,7 +18,6 @@ from rclpy.node import Node
 from safety_scenarios.errors import MeasurementError, SettingsError
 from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.link.graph import full_node_name
-from safety_scenarios.ros.link.inbox import with_info
 from safety_scenarios.ros.link.qos import conversation
 from safety_scenarios.ros.parameters import read_settings, refuse_unknown_parameters
 from safety_scenarios.ros.relay.line import as_bytes, Line
@@ -34,6 +33,7 @@ from safety_scenarios.ros.relay.protocol import (
     RelaySettings,
     RelayTopic,
 )
+from safety_scenarios.ros.spinning import with_info
 from safety_scenarios.scenario.wire_fault import WireFault
 from std_msgs.msg import String
 

@@ -30,7 +30,6 @@ from safety_scenarios.scenario.world import (
 )
 from safety_scenarios.scenario.world_body import SQUARELY
 from safety_scenarios.stimuli.bodies import Contact
-from safety_scenarios.worlds.misread import odometry, Weather
 from safety_scenarios.worlds.mujoco.arm import Arm, FRAME, JOINT_STATE, WRENCH
 from safety_scenarios.worlds.mujoco.camera import camera_frame, PictureTaker
 from safety_scenarios.worlds.mujoco.entities import Entity, GLASS, SCANNERS
@@ -48,6 +47,7 @@ from safety_scenarios.worlds.mujoco.wires import (
     Sensor,
     STAMPED,
 )
+from safety_scenarios.worlds.sensor_errors import odometry, Weather
 
 _MIDDLE = Mount.model_construct(kind='lidar')
 LASER_SCAN = 'sensor_msgs/msg/LaserScan'

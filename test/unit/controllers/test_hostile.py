@@ -23,7 +23,7 @@ from safety_scenarios.scenario.timing import ClockOffset, Measuring
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.links.loopback import hosted, LoopbackLink
 from safety_scenarios.trial.trial import Timeline
-from unit.judging.motion.test_required import moving, STAMPED
+from unit.judging.motion.test_required_motion import moving, STAMPED
 from unit.records import command, driving, hazard, ns, ONSET_ROS_NS, ONSET_SYSTEM_NS, record, TWIST
 
 

@@ -11,7 +11,7 @@ from safety_scenarios.campaign.refusals import refuse_unrunnable
 from safety_scenarios.errors import InputError, ScenarioError
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.temporal_logic.online import bodies, horizon
+from safety_scenarios.temporal_logic.evaluation import bodies, horizon
 from safety_scenarios.temporal_logic.parser import parse
 from unit.operation import FILE
 

@@ -19,7 +19,7 @@ from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.bodies import Person
 from safety_scenarios.stimuli.faults import LinkLoss
-from unit.judging.motion.test_required import moving, STAMPED, turning
+from unit.judging.motion.test_required_motion import moving, STAMPED, turning
 from unit.judging.test_false_stop import BEGIN_MS, said, trial
 from unit.records import (
     benign_variant,

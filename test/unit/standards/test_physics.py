@@ -10,11 +10,12 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.standards.agv import braking_distance, protective_field
-from safety_scenarios.standards.dynamics import (
+from safety_scenarios.standards.braking import (
+    braking_distance,
     fall_time,
     friction_deceleration,
     Pendulum,
+    protective_field,
     tip_deceleration,
 )
 from safety_scenarios.standards.reaction_chain import (

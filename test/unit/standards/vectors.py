@@ -13,11 +13,12 @@ import math
 from typing import Any
 
 from safety_scenarios.formats.loading import share_folder
-from safety_scenarios.standards.agv import braking_distance, protective_field
-from safety_scenarios.standards.dynamics import (
+from safety_scenarios.standards.braking import (
+    braking_distance,
     fall_time,
     friction_deceleration,
     Pendulum,
+    protective_field,
     tip_deceleration,
 )
 from safety_scenarios.standards.iso13855 import (

@@ -9,6 +9,7 @@ from functools import partial
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
+from safety_scenarios.temporal_logic.evaluation import evaluate
 from safety_scenarios.temporal_logic.formula import (
     And,
     Bounds,
@@ -30,7 +31,6 @@ from safety_scenarios.temporal_logic.formula import (
     Sum,
     Until,
 )
-from safety_scenarios.temporal_logic.offline import evaluate
 from safety_scenarios.temporal_logic.parser import FormulaError, KEYWORDS, parse
 from safety_scenarios.temporal_logic.trace import Ending, resample
 from steps import calls

@@ -11,7 +11,7 @@ import warnings
 
 from cases import for_each
 import pytest
-from safety_scenarios.temporal_logic.offline import evaluate, Evaluation
+from safety_scenarios.temporal_logic.evaluation import evaluate, Evaluation
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.trace import Ending, resample, Trace
 

@@ -25,7 +25,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, to_ros
 from safety_scenarios.ros.link.frames import is_listened_to, LATCHED, MOVING
-from safety_scenarios.ros.link.inbox import with_info
+from safety_scenarios.ros.spinning import with_info
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Decided,
     Done,

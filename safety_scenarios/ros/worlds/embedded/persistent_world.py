@@ -16,15 +16,15 @@ from safety_scenarios.errors import described, InputError, MeasurementError, Set
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.ros.controller_process import SimulatorSettings
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.worlds.embedded.answering import (
+from safety_scenarios.ros.worlds.embedded.commanders import Commanders
+from safety_scenarios.ros.worlds.embedded.poses import fill_state
+from safety_scenarios.ros.worlds.embedded.simulation_services import (
     Answering,
     Call,
     FEATURES,
     FORMATS,
     Reply,
 )
-from safety_scenarios.ros.worlds.embedded.commanders import Commanders
-from safety_scenarios.ros.worlds.embedded.poses import fill_state
 from safety_scenarios.ros.worlds.simulator_link.protocol import RealTime
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.scenario import Scenario

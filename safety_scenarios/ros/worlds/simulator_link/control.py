@@ -14,8 +14,8 @@ from rclpy.node import Node
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.controller_process import SIMULATOR_NODE
 from safety_scenarios.ros.link import qos
-from safety_scenarios.ros.link.inbox import Inbox
 from safety_scenarios.ros.sealing import OPEN, Seal
+from safety_scenarios.ros.spinning import Inbox
 from safety_scenarios.ros.worlds.simulator_link.protocol import (
     ANSWER,
     Answer,

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from safety_scenarios.errors import in_words, InputError, MeasurementError, TraceError
-from safety_scenarios.ros.presence import ASK_SIMULATOR, SIMULATOR, SIMULATOR_TELLS
+from safety_scenarios.ros.link.graph import ASK_SIMULATOR, SIMULATOR, SIMULATOR_TELLS
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.trial.plan_data import plan_of, plan_text, Resolve
 from safety_scenarios.trial.trial import Trial

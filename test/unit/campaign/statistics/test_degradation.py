@@ -14,7 +14,7 @@ from safety_scenarios.campaign.statistics.agreement import agreement, cohen_kapp
 from safety_scenarios.campaign.statistics.degradation import degradations, Varying
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.campaign.statistics.quantiles import quantile
-from safety_scenarios.judging.llm_judge.questions import Labelled, LABELS
+from safety_scenarios.judging.judge_questions import Labelled, LABELS
 from safety_scenarios.reports.trial_view.comparison import varied
 from safety_scenarios.scenario.invariant import Judgement
 from scipy import stats

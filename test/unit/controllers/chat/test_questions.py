@@ -9,10 +9,9 @@ import time
 
 from cases import for_each
 import pytest
-from safety_scenarios.controllers.chat.figures import RequestFigures
 from safety_scenarios.controllers.chat.questions import Questions
 from safety_scenarios.controllers.chat.reply import Fault, FaultyReplyError
-from safety_scenarios.controllers.chat.request import Reply
+from safety_scenarios.controllers.chat.request import Reply, RequestFigures
 from safety_scenarios.scenario.message import CommandStamps
 
 FREE, NEAR, NEARER = 'path free', 'person 3.00 m away', 'person 1.00 m away'

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from safety_scenarios.controllers.chat.situation import described, differs
+from safety_scenarios.controllers.chat.questions import described, differs
 from safety_scenarios.scenario.companion_files import Description
 from safety_scenarios.scenario.message import Message
 from unit.controllers.observations import beams, beat, box, flag, pose, reading, scan, seen, wrench

@@ -18,12 +18,13 @@ from safety_scenarios.formats.writing.profile_text import (
     GraphFacts,
     profile_text,
     ProfileAnswers,
+    read_urdf,
     StaticFrame,
     TopicFacts,
+    turn_of,
 )
 from safety_scenarios.formats.writing.scenario_text import scenario_text
 from safety_scenarios.formats.writing.template import Answers
-from safety_scenarios.formats.writing.urdf import read_urdf, turn_of
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.lint.review import review

@@ -6,7 +6,7 @@
 from cases import for_each
 from safety_scenarios.judging.invariants.statements import Judge
 from safety_scenarios.judging.invariants.text import Text
-from safety_scenarios.judging.llm_judge.questions import Cache
+from safety_scenarios.judging.judge_questions import Cache
 from safety_scenarios.scenario.invariant import AsksOften, Judgement
 from safety_scenarios.scenario.message import MAX_CONTENT
 from safety_scenarios.scenario.verdict import Verdict

@@ -8,8 +8,8 @@ import json
 import time
 from typing import Any
 
-from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge
-from safety_scenarios.judging.llm_judge.questions import Cache
+from safety_scenarios.judging.judge_questions import Cache
+from safety_scenarios.judging.llm_judge import LanguageModelJudge
 from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.servers import JudgeServer
 from unit.controllers.fake_server import Reply, sent

@@ -14,8 +14,8 @@ import pytest
 from safety_scenarios.campaign.plugin_roles import InvariantPlugin
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.judging.invariants.statements import Judge
-from safety_scenarios.judging.llm_judge.asking import LanguageModelJudge, MAX_ATTEMPTS, MAX_REASON
-from safety_scenarios.judging.llm_judge.questions import Cache, messages, refuse_own_judge, SCHEMA
+from safety_scenarios.judging.judge_questions import Cache, messages, refuse_own_judge, SCHEMA
+from safety_scenarios.judging.llm_judge import LanguageModelJudge, MAX_ATTEMPTS, MAX_REASON
 from safety_scenarios.scenario.invariant import Question
 from safety_scenarios.scenario.servers import JudgeServer
 from unit.controllers.fake_server import nowhere, Reply, sent, serving

@@ -12,7 +12,7 @@ from hypothesis import given, strategies
 import jsonschema
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.judging.llm_judge.questions import (
+from safety_scenarios.judging.judge_questions import (
     INSTRUCTIONS,
     messages,
     read_labelled,

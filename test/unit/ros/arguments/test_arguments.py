@@ -8,7 +8,7 @@ from typing import Literal
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, SettingsError
-from safety_scenarios.ros.launching.arguments import (
+from safety_scenarios.ros.launch_arguments import (
     closing_s,
     EVAL,
     GAZEBO,

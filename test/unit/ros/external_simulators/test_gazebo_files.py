@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from cases import for_each
 import pytest
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.arguments import (
+from safety_scenarios.ros.launch_arguments import (
     EVAL,
     GAZEBO,
     is_driven,

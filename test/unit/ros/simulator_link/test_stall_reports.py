@@ -15,8 +15,8 @@ from typing import Any
 from cases import for_each
 import pytest
 from safety_scenarios.ros.link.clock import SimulatedTime
-from safety_scenarios.ros.link.inbox import Arrival, Inbox
 from safety_scenarios.ros.link.process_reports import CommandTimes, stall_event, StallListener
+from safety_scenarios.ros.spinning import Arrival, Inbox
 from safety_scenarios.ros.worlds.simulator_link import link as world_link
 from safety_scenarios.ros.worlds.simulator_link.link import WorldLink
 from safety_scenarios.scenario.event import Event, Stamps

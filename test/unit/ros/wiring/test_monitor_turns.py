@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from safety_scenarios.campaign.folder.many import Kept
 from safety_scenarios.errors import ClockError
+from safety_scenarios.ros import monitoring
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.monitor import monitoring
-from safety_scenarios.ros.monitor.monitoring import Monitoring
+from safety_scenarios.ros.monitoring import Monitoring
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.settings import MonitorSettings
 from unit.operation import monitor_file

@@ -12,6 +12,7 @@ import sys
 import time
 
 import pytest
+from safety_scenarios.are.apps_world import AppProcess, text_of
 from safety_scenarios.campaign.open_session import connection
 from safety_scenarios.campaign.run import run
 from safety_scenarios.errors import MeasurementError, ScenarioError, SettingsError
@@ -22,7 +23,6 @@ from safety_scenarios.scenario.servers import AreSettings
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.trial.link import LinkPlan
-from safety_scenarios.trial.links.app_link import AppProcess, text_of
 from safety_scenarios.trial.session import LinkPlugin
 from safety_scenarios.trial.summary import CampaignSummary
 

@@ -22,7 +22,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.convert import from_raw, interface_class, warm_up
-from safety_scenarios.ros.link.inbox import Arrival, Inbox, with_info
+from safety_scenarios.ros.spinning import Arrival, Inbox, with_info
 from safety_scenarios.scenario.body import MonitorBody
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.trial.mcap.cdr import read_stamp_ns

@@ -21,8 +21,8 @@ from safety_scenarios.controllers.server_replies import (
 )
 from safety_scenarios.errors import MissingDependencyError, SettingsError
 from safety_scenarios.judging.grading import unanswered
+from safety_scenarios.judging.judge_questions import Cache, messages, SCHEMA
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.llm_judge.questions import Cache, messages, SCHEMA
 from safety_scenarios.scenario.invariant import Asks, AsksOften, Judgement, Opinion, Question
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.servers import JudgeServer

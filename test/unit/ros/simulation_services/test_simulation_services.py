@@ -9,9 +9,9 @@ from types import SimpleNamespace as Fields
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
-from safety_scenarios.ros.worlds.embedded import answering
-from safety_scenarios.ros.worlds.embedded.answering import Answering, Call, Reply
+from safety_scenarios.ros.worlds.embedded import simulation_services as services
 from safety_scenarios.ros.worlds.embedded.poses import ContentError, FormatError, read_sdf
+from safety_scenarios.ros.worlds.embedded.simulation_services import Answering, Call, Reply
 from safety_scenarios.ros.worlds.external.bodies import models_of
 from safety_scenarios.scenario.world_body import ADULT_M, Solid
 from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
@@ -106,27 +106,27 @@ def test_what_our_own_adapter_sends_comes_moves_and_goes():
     second = owner.ask('spawn_entity', name='box', allow_renaming=False, entity_namespace='',
                        entity_resource=Fields(uri='', resource_string=box.sdf('b', 'r', 'gz')),
                        initial_pose=Fields(header=Fields(frame_id=''), pose=pose(4.0)))
-    assert second.code == answering.OK, second.text
-    assert owner.put('person', 3.0).code == owner.put('robot', -1.0).code == answering.OK
+    assert second.code == services.OK, second.text
+    assert owner.put('person', 3.0).code == owner.put('robot', -1.0).code == services.OK
     assert owner.places() == {'robot': -1.0, 'person': 3.0, 'box': 4.0}
     found = owner.ask('get_entities', filters=filters('p.*n'))
     assert [name for name, _, _ in found.entities] == ['person']
-    assert owner.ask('delete_entity', entity='person').code == answering.OK
+    assert owner.ask('delete_entity', entity='person').code == services.OK
     assert set(owner.places()) == {'robot', 'box'}
 
 
 @for_each(('fields', 'code', 'word'), [
-    ({'name': 'robot'}, answering.NAME_NOT_UNIQUE, 'which exists already'),
-    ({'name': 'a b'}, answering.NAME_INVALID, 'letters'),
-    ({'text': ''}, answering.NO_RESOURCE, '<cylinder>'),
-    ({'uri': 'person.sdf'}, answering.UNSUPPORTED_FORMAT, 'resource_string'),
-    ({'text': '<robot name="x"/>'}, answering.UNSUPPORTED_FORMAT, 'expected <sdf>'),
-    ({'text': 'person'}, answering.PARSE_ERROR, 'no XML'),
-    ({'text': PERSON.replace('cylinder', 'sphere')}, answering.UNSUPPORTED_ASSETS, '<sphere>'),
-    ({'entity_namespace': 'hall'}, answering.UNSUPPORTED, 'no topics'),
-    ({'x': 0.2}, answering.INVALID_POSE, 'inside of robot'),
-    ({'x': 5.1}, answering.INVALID_POSE, 'inside of wall:end'),
-    ({'x': math.nan}, answering.INVALID_POSE, 'expected numbers')])
+    ({'name': 'robot'}, services.NAME_NOT_UNIQUE, 'which exists already'),
+    ({'name': 'a b'}, services.NAME_INVALID, 'letters'),
+    ({'text': ''}, services.NO_RESOURCE, '<cylinder>'),
+    ({'uri': 'person.sdf'}, services.UNSUPPORTED_FORMAT, 'resource_string'),
+    ({'text': '<robot name="x"/>'}, services.UNSUPPORTED_FORMAT, 'expected <sdf>'),
+    ({'text': 'person'}, services.PARSE_ERROR, 'no XML'),
+    ({'text': PERSON.replace('cylinder', 'sphere')}, services.UNSUPPORTED_ASSETS, '<sphere>'),
+    ({'entity_namespace': 'hall'}, services.UNSUPPORTED, 'no topics'),
+    ({'x': 0.2}, services.INVALID_POSE, 'inside of robot'),
+    ({'x': 5.1}, services.INVALID_POSE, 'inside of wall:end'),
+    ({'x': math.nan}, services.INVALID_POSE, 'expected numbers')])
 def test_what_cannot_be_spawned_is_named_and_nothing_has_come(fields, code, word):
     owner = Owner(**WALL)
     reply = owner.spawn(**fields)
@@ -137,24 +137,24 @@ def test_what_cannot_be_spawned_is_named_and_nothing_has_come(fields, code, word
 def test_names_are_made_where_that_is_allowed_and_room_ends():
     owner = Owner()
     assert owner.spawn('').name == 'person', 'the name in the file'
-    assert owner.spawn('').code == answering.NAME_NOT_UNIQUE
+    assert owner.spawn('').code == services.NAME_NOT_UNIQUE
     names = [owner.spawn('', allow_renaming=True, x=3.0 + place).name for place in range(ROOM - 1)]
     assert len({'person', *names}) == ROOM
-    assert owner.spawn('one more', allow_renaming=True).code == answering.FAILED
+    assert owner.spawn('one more', allow_renaming=True).code == services.FAILED
 
 
 @for_each(('entity', 'at', 'code', 'word'), [
-    ('nobody', {'x': 1.0}, answering.NOT_FOUND, 'expected one of robot, person'),
-    ('person', {'x': math.inf}, answering.SET_INVALID_POSE, 'expected numbers'),
-    ('person', {'x': 3.0, 'w': 0.9}, answering.SET_INVALID_POSE, 'unit quaternion'),
-    ('person', {'x': 3.0, 'z': 0.5}, answering.SET_INVALID_POSE, 'on the floor'),
-    ('person', {'x': 3.0, 'frame': 'odom'}, answering.SET_INVALID_POSE, 'expected world'),
-    ('person', {'x': 5.1}, answering.SET_INVALID_POSE, 'inside of wall:end'),
-    ('person', {'x': 0.2}, answering.SET_INVALID_POSE, 'inside of robot'),
-    ('person', {'x': 3.0, 'speed': 1.0}, answering.FAILED, 'twist'),
-    ('robot', {'x': 1.9}, answering.SET_INVALID_POSE, 'inside of person'),
-    ('robot', {'x': 4.9}, answering.SET_INVALID_POSE, 'inside of wall:end'),
-    ('robot', {'x': 0.0, 'speed': 50.0}, answering.SET_INVALID_POSE, 'at most 20')])
+    ('nobody', {'x': 1.0}, services.NOT_FOUND, 'expected one of robot, person'),
+    ('person', {'x': math.inf}, services.SET_INVALID_POSE, 'expected numbers'),
+    ('person', {'x': 3.0, 'w': 0.9}, services.SET_INVALID_POSE, 'unit quaternion'),
+    ('person', {'x': 3.0, 'z': 0.5}, services.SET_INVALID_POSE, 'on the floor'),
+    ('person', {'x': 3.0, 'frame': 'odom'}, services.SET_INVALID_POSE, 'expected world'),
+    ('person', {'x': 5.1}, services.SET_INVALID_POSE, 'inside of wall:end'),
+    ('person', {'x': 0.2}, services.SET_INVALID_POSE, 'inside of robot'),
+    ('person', {'x': 3.0, 'speed': 1.0}, services.FAILED, 'twist'),
+    ('robot', {'x': 1.9}, services.SET_INVALID_POSE, 'inside of person'),
+    ('robot', {'x': 4.9}, services.SET_INVALID_POSE, 'inside of wall:end'),
+    ('robot', {'x': 0.0, 'speed': 50.0}, services.SET_INVALID_POSE, 'at most 20')])
 def test_a_bad_state_is_named_and_nothing_has_moved(entity, at, code, word):
     owner = Owner(**WALL)
     owner.spawn()
@@ -166,7 +166,7 @@ def test_a_bad_state_is_named_and_nothing_has_moved(entity, at, code, word):
 def test_who_is_moved_may_be_a_little_within_the_robot_that_drives_on():
     owner = Owner()
     owner.spawn()
-    assert owner.put('person', 0.5).code == answering.OK, '5 cm'
+    assert owner.put('person', 0.5).code == services.OK, '5 cm'
 
 
 def test_the_robot_stays():
@@ -180,43 +180,43 @@ def test_steps_are_answered_when_they_are_made_and_exactly_so_many():
     owner.put('robot', 0.0, speed=1.0)
     assert owner.ask('step_simulation', steps=50) is None
     while owner.answering.is_stepping:
-        assert owner.ask('get_simulation_state').state == answering.PLAYING
+        assert owner.ask('get_simulation_state').state == services.PLAYING
         assert 'still to be made' in owner.ask('step_simulation', steps=1).text
         owner.answering.go_on()
-    assert owner.got[-1].code == answering.OK
+    assert owner.got[-1].code == services.OK
     assert owner.standing.now_ns == 50 * STEP_NS
-    assert owner.ask('get_simulation_state').state == answering.PAUSED
+    assert owner.ask('get_simulation_state').state == services.PAUSED
     for count in (0, 2**63):
         assert f'got {count} steps, expected 1 to' in owner.ask('step_simulation',
                                                                 steps=count).text
 
 
 @for_each(('service', 'fields'), [
-    ('set_simulation_state', state(answering.PAUSED)), ('reset_simulation', {'scope': 0}),
-    ('set_simulation_state', state(answering.PLAYING)), ('reset_simulation', {'scope': 2})])
+    ('set_simulation_state', state(services.PAUSED)), ('reset_simulation', {'scope': 0}),
+    ('set_simulation_state', state(services.PLAYING)), ('reset_simulation', {'scope': 2})])
 def test_whoever_waits_for_steps_is_told_that_somebody_ended_them(service, fields):
     owner = Owner()
     assert owner.ask('step_simulation', steps=1000) is None
     owner.answering.go_on()
-    assert owner.ask(service, **fields).code == answering.OK
+    assert owner.ask(service, **fields).code == services.OK
     assert not owner.answering.is_stepping
     ended = next(reply for reply in owner.got if 'ended after' in reply.text)
-    assert ended.code == answering.FAILED
+    assert ended.code == services.FAILED
 
 
 def test_states_go_as_they_may():
     owner = Owner()
-    assert owner.ask('set_simulation_state', **state(2)).code == answering.ALREADY_THERE
-    assert owner.ask('set_simulation_state', **state(1)).code == answering.OK
+    assert owner.ask('set_simulation_state', **state(2)).code == services.ALREADY_THERE
+    assert owner.ask('set_simulation_state', **state(1)).code == services.OK
     assert 'paused' in owner.ask('step_simulation', steps=1).text
     owner.put('robot', 3.0)
-    assert owner.ask('set_simulation_state', **state(0)).code == answering.OK
+    assert owner.ask('set_simulation_state', **state(0)).code == services.OK
     assert owner.places() == {'robot': 0.0}, 'stopped is reset, too'
-    assert owner.ask('get_simulation_state').state == answering.STOPPED
-    assert owner.ask('set_simulation_state', **state(3)).code == answering.UNSUPPORTED
-    assert owner.ask('set_simulation_state', **state(2)).code == answering.OK
+    assert owner.ask('get_simulation_state').state == services.STOPPED
+    assert owner.ask('set_simulation_state', **state(3)).code == services.UNSUPPORTED
+    assert owner.ask('set_simulation_state', **state(2)).code == services.OK
     still = Owner(may_play=False)
-    assert still.ask('set_simulation_state', **state(1)).code == answering.TRANSITION_FAILED
+    assert still.ask('set_simulation_state', **state(1)).code == services.TRANSITION_FAILED
     assert still.is_paused
 
 
@@ -225,13 +225,13 @@ def test_a_reset_resets_what_it_says():
     owner.spawn()
     owner.put('person', 6.0)
     owner.put('robot', 3.0, speed=0.5)
-    assert owner.ask('reset_simulation', scope=1).code == answering.OK
+    assert owner.ask('reset_simulation', scope=1).code == services.OK
     assert (owner.stamp_ns, owner.places()['person']) == (-1, 6.0)
     owner.ask('reset_simulation', scope=2)
     assert owner.places() == {'robot': 0.0, 'person': 2.0}
     owner.ask('reset_simulation', scope=4)
     assert owner.places() == {'robot': 0.0}
-    assert owner.ask('reset_simulation', scope=16).code == answering.UNSUPPORTED
+    assert owner.ask('reset_simulation', scope=16).code == services.UNSUPPORTED
     owner.spawn()
     owner.ask('reset_simulation', scope=255)
     assert owner.places() == {'robot': 0.0}
@@ -247,7 +247,7 @@ def test_a_reset_that_would_put_the_robot_into_a_body_is_refused_and_nothing_has
     before = owner.ask('get_entities_states', filters=filters('')).entities
     for scope in (2, 3):
         reply = owner.ask('reset_simulation', scope=scope)
-        assert reply.code == answering.FAILED, reply
+        assert reply.code == services.FAILED, reply
         assert 'got person' in reply.text and 'inside of robot' in reply.text
         assert 'Delete it, or reset what was spawned as well' in reply.text
     assert owner.ask('get_entities_states', filters=filters('')).entities == before
@@ -255,7 +255,7 @@ def test_a_reset_that_would_put_the_robot_into_a_body_is_refused_and_nothing_has
     assert owner.ask('step_simulation', steps=9) is None
     owner.ask('reset_simulation', scope=2)
     assert owner.answering.is_stepping
-    assert owner.ask('reset_simulation', scope=6).code == answering.OK
+    assert owner.ask('reset_simulation', scope=6).code == services.OK
     assert owner.places() == {'robot': 0.0}
 
 
@@ -269,13 +269,13 @@ def test_a_reset_that_would_put_the_robot_into_a_body_is_refused_and_nothing_has
 def test_nobody_else_moves_the_world_of_a_trial(asked):
     owner = Owner(trial='SCN-1/7')
     reply = asked(owner)
-    assert reply.code == answering.INCORRECT_STATE and 'the trial SCN-1/7' in reply.text
+    assert reply.code == services.INCORRECT_STATE and 'the trial SCN-1/7' in reply.text
     assert owner.standing is None and not owner.ended
 
 
 def test_a_reset_of_everything_ends_a_trial_with_the_reason():
     owner = Owner(trial='SCN-1/7')
-    assert owner.ask('reset_simulation', scope=0).code == answering.OK
+    assert owner.ask('reset_simulation', scope=0).code == services.OK
     assert 'while a trial ran' in owner.ended[0]
     assert owner.places() == {'robot': 0.0}
 
@@ -286,8 +286,8 @@ def test_a_world_that_has_come_to_an_end_is_not_there_again_in_silence():
     owner.standing = None
     owner.answering.lose('unstable')
     reply = owner.ask('get_entity_state', entity='robot')
-    assert reply.code == answering.FAILED and 'unstable' in reply.text
-    assert owner.ask('reset_simulation', scope=0).code == answering.OK
+    assert reply.code == services.FAILED and 'unstable' in reply.text
+    assert owner.ask('reset_simulation', scope=0).code == services.OK
     assert owner.places() == {'robot': 0.0}
 
 
@@ -300,7 +300,7 @@ def test_a_robot_meets_what_was_spawned_where_it_is():
         owner.ask('reset_simulation', scope=2)
         wide = PERSON.replace('<radius>0.25', f'<radius>{length / 2}')
         assert wide != PERSON or length == 0.5
-        assert owner.spawn('wide', 4.0, wide).code == answering.OK
+        assert owner.spawn('wide', 4.0, wide).code == services.OK
         slot, _ = world._spawned['wide']
         assert len(slot.geoms) == 1 and slot.geoms[0] not in slot.unpictured
         ranges = world._sensors['scan']._read().data['ranges']

@@ -10,7 +10,7 @@ import time
 from cases import for_each
 import numpy as np
 import pytest
-from safety_scenarios.temporal_logic.offline import decide, evaluate, Evaluation, triggers
+from safety_scenarios.temporal_logic.evaluation import decide, evaluate, Evaluation, triggers
 from safety_scenarios.temporal_logic.parser import parse
 from safety_scenarios.temporal_logic.trace import (
     Ending,

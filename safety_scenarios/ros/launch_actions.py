@@ -43,7 +43,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from lifecycle_msgs.msg import Transition
 from safety_scenarios.campaign.process import ENDS_WITH_PARENT
 from safety_scenarios.errors import SettingsError
-from safety_scenarios.ros.launching.arguments import (
+from safety_scenarios.ros.launch_arguments import (
     closing_s,
     GAZEBO,
     HIL,
@@ -72,7 +72,7 @@ launch ends: launch_testing calls a test failed that was not done by then."""
 class _Failed(Event):
     """The evaluator has failed, and everybody has been told of its exit."""
 
-    name = 'safety_scenarios.ros.launching.actions.Failed'
+    name = 'safety_scenarios.ros.launch_actions.Failed'
 
     def __init__(self, code: int) -> None:
         self.code = code

@@ -19,7 +19,7 @@ from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
 from safety_scenarios.judging.sliding_window import declared
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.link.publishing import Diagnostics, of_invariants
-from safety_scenarios.ros.monitor.hearing import Hearing
+from safety_scenarios.ros.monitor_subscriptions import Hearing
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_LOST, Stamps
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import MonitorSettings

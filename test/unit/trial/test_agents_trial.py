@@ -18,7 +18,7 @@ from safety_scenarios.scenario.result import Status
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.stimuli.faults import LinkLoss, SensorFault
 from safety_scenarios.stimuli.messages import Prompt, RawMessage
-from safety_scenarios.trial.conversing import AgentsPlayer
+from safety_scenarios.trial.agents_trial import AgentsPlayer
 from safety_scenarios.trial.links.loopback import MOST_UTTERANCES
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.rules.engine import replay, Rules
@@ -116,7 +116,7 @@ def test_a_mistake_in_a_turn_is_told_and_the_next_turn_is_taken():
     assert [time for time, agent, _ in played.said if agent == 'a2'] == [200]
     fault, = played.faults
     assert fault.startswith('a2 could not take its turn: the controller rule_based failed: '
-                            'RuntimeError: no idea (test_conversing.py:')
+                            'RuntimeError: no idea (test_agents_trial.py:')
 
 
 def test_the_run_lasts_as_planned_and_begins_at_a_drawn_time():
