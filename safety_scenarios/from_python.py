@@ -4,7 +4,7 @@
 """``safety_scenarios.run``: a campaign as one call, and what it came to."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 import logging
 import os
@@ -40,7 +40,10 @@ from safety_scenarios.scenario.result import Finding, TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.trial.links.isolated_controller import IsolatedController
+from safety_scenarios.trial.links.isolated_controller import (
+    IsolatedController,
+    removed_if_refused,
+)
 from safety_scenarios.trial.parameters import is_bundled, to_text
 from safety_scenarios.trial.session import Beginning, Observer, open_outputs, OutputContext
 from safety_scenarios.trial.summary import CampaignSummary
@@ -170,7 +173,7 @@ def given(controller: GivenController, isolate: bool,
     :param controller: the name of a plug-in, for which nothing else is needed; or whatever
         ``controllers.adapters`` takes for a controller
     :param isolate: False to leave it in this process
-    :param output: folder of the campaign; it is made here, as only what exists can be hidden
+    :param output: folder of the campaign, which is hidden from that process
     :raises SettingsError: it is nothing of that kind
     :raises ControllerError: its process could not be started
     """
@@ -183,17 +186,9 @@ def given(controller: GivenController, isolate: bool,
     if not isolate or is_bundled(name, controller):
         yield name, controller
         return
-    is_new = output is not None and not output.exists()
-    if output is not None and is_new:
-        with suppress(OSError):  # the campaign will refuse it
-            output.mkdir(parents=True)
-    try:
-        with IsolatedController(thing=controller, folder=output) as process:
-            yield name, process
-    finally:
-        if output is not None and is_new:
-            with suppress(OSError):  # it holds results, as no campaign was refused
-                output.rmdir()
+    with removed_if_refused(output), IsolatedController(
+            thing=controller, hidden=() if output is None else (output,)) as process:
+        yield name, process
 
 
 _OUTPUTS = 'page', 'junit'

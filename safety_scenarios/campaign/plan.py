@@ -36,6 +36,7 @@ from safety_scenarios.scenario.settings import JudgedBy, LatencyLaw, RunSettings
 from safety_scenarios.trial.identity import Identity
 from safety_scenarios.trial.link import ControllerPlan, LinkPlan
 from safety_scenarios.trial.links.controller_settings import plan_controller, plan_link
+from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.on_robot import on_robot
 from safety_scenarios.trial.parameters import to_text
 from safety_scenarios.trial.plan import plan
@@ -142,7 +143,7 @@ class CampaignPlan:
 def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   controller: Any = None, folder: Path | None = None,
                   with_unbound: bool = True, suffix: str | None = None,
-                  within: Path | None = None) -> CampaignPlan:
+                  within: Path | None = None, before: Path | None = None) -> CampaignPlan:
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
@@ -152,16 +153,26 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         is inconclusive
     :param suffix: ends the trial ids of a campaign in real time; None: a fresh one
     :param within: folder of the study that the campaign is a part of; None: of none
+    :param before: folder of the campaign that it repeats; None: of none
     :raises InputError: nothing has been run or written then
     """
+    files = within or folder or (Path(settings.output) if settings.output else None)
+    with removed_if_refused(files):
+        return _planned(settings, scenarios, controller, folder, suffix,
+                        tuple(one.absolute() for one in (files, before) if one is not None),
+                        with_unbound=with_unbound)
+
+
+def _planned(settings: RunSettings, scenarios: Sequence[Scenario], controller: Any,
+             folder: Path | None, suffix: str | None, hidden: Sequence[Path], *,
+             with_unbound: bool) -> CampaignPlan:
     refused, given, settings = _Refusals(), settings, settings.seeded()
     chosen = refused.attempt(lambda: scored_by(settings.selection.of(scenarios), settings.rubric),
                              tuple(scenarios))
     chosen = refused.attempt(lambda: on_robot(given, chosen), tuple(chosen))
-    hidden = within or folder or (Path(settings.output) if settings.output else None)
-    against = refused.attempt(lambda: plan_controller(
-        settings, controller, None if hidden is None else hidden.absolute()), ControllerPlan(
-            ControllerSpec(name=settings.controller), given=controller))
+    against = refused.attempt(
+        lambda: plan_controller(settings, controller, hidden),
+        ControllerPlan(ControllerSpec(name=settings.controller), given=controller))
     recorded = replace(against, spec=portable(against.spec))
     link = plan_link(settings, recorded)
     if not with_unbound:

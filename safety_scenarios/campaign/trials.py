@@ -11,7 +11,7 @@ gives it an open session too, because to reach a controller over DDS takes secon
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -178,9 +178,14 @@ def reached(setup: TrialSetup, folder: Path, connect: Connect | None = None) -> 
     """
     Reach the controller, with the apps of ARE behind it if the plan has some.
 
+    :param folder: for logs, whose names are those of scenarios: it is hidden from the controller
     :param connect: reaches it instead of the link plug-in of the plan
     """
-    with (connect or setup.link_plugin)(setup.link, folder) as session:
+    link, place = setup.link, folder.absolute()
+    if not any(place.is_relative_to(one) for one in link.controller.hidden):
+        link = replace(link, controller=replace(
+            link.controller, hidden=(*link.controller.hidden, place)))
+    with (connect or setup.link_plugin)(link, folder) as session:
         if setup.are is None:
             yield session
         else:

@@ -260,12 +260,13 @@ def alarm_of(children: Iterable[ChildProcess]) -> str | None:
 
 
 def controller_process(settings: ControllerSettings, domain_id: int, ros_arguments: list[str],
-                       log: Path, hidden: tuple[Path | None, bool] | None = None) -> ChildProcess:
+                       log: Path,
+                       hidden: tuple[Sequence[Path], bool] | None = None) -> ChildProcess:
     """
     Return a ``controller_node`` that runs a controller and ends with its parent.
 
-    :param hidden: the folder that is hidden from it beside the harness, and whether it must be;
-        None: nothing is, as it is a controller of this package
+    :param hidden: the folders that are hidden from it beside the harness, and whether they must
+        be; None: nothing is, as it is a controller of this package
     """
     own = settings.model_copy(update={'exit_with_stdin': True})
     node_name = CONTROLLER_NODE if settings.drives else f'participant_{settings.agent}'
@@ -274,11 +275,11 @@ def controller_process(settings: ControllerSettings, domain_id: int, ros_argumen
                         node_name, *_hiding(hidden))
 
 
-def _hiding(hidden: tuple[Path | None, bool] | None) -> tuple[bytes, str]:
+def _hiding(hidden: tuple[Sequence[Path], bool] | None) -> tuple[bytes, str]:
     if hidden is None:
         return b'', ''
-    folder, is_demanded = hidden
-    line = json.dumps(['' if folder is None else str(folder), is_demanded])
+    folders, is_demanded = hidden
+    line = json.dumps([[str(folder) for folder in folders], is_demanded])
     return f'{line}\n'.encode(), BEGIN_MODULE
 
 

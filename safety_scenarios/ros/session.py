@@ -308,4 +308,4 @@ class _Opener:
         under_test = self._plan.controller
         return controller_process(
             own, self._domain_id, arguments, log, None if is_bundled(own.controller) else (
-                under_test.folder, under_test.is_isolated and not under_test.readable))
+                under_test.hidden, under_test.is_isolated and not under_test.readable))

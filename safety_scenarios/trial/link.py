@@ -333,8 +333,9 @@ class ControllerPlan:
     """Whether it is none, and a link in this process runs it there all the same."""
     given: Any = None
     """The controller itself, or its process, if no plug-in has its name."""
-    folder: Path | None = None
-    """What is hidden from a process of its own: the campaign's, or that of the whole study."""
+    hidden: tuple[Path, ...] = ()
+    """Folders that are hidden from a process of its own: the campaign's, or that of the whole
+    study, and of a replay also that of the campaign before."""
     readable: str = ''
     """Why a process of its own could read the files of the campaign; empty: it cannot."""
 

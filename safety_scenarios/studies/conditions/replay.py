@@ -34,6 +34,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario, Selection
 from safety_scenarios.scenario.settings import RunSettings
+from safety_scenarios.studies.matrix.file import FILE as MATRIX
 from safety_scenarios.studies.search.space import ONSET, PHASE
 from safety_scenarios.trial.plan import fixed
 from safety_scenarios.trial.plan_data import planned_entries
@@ -126,12 +127,15 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     scenario = _scenario(settings, planned, files)
     if scenario.origin is not None and before.record.trial.scenario.origin is not None:
         scenario = scenario.model_copy(update={'origin': before.record.trial.scenario.origin})
-    plan = plan_campaign(settings, [scenario], folder=Path(settings.output))
+    whole = folder.absolute()
+    if (whole.parent / MATRIX).is_file():  # its other arms met the same trials
+        whole = whole.parent
+    plan = plan_campaign(settings, [scenario], folder=Path(settings.output), before=whole)
     _refuse_another(planned, plan, evidence)
     moved = tuple(_moves(scenario, plan.trials[0], changes))
     if moved:
         plan = _with_moved(plan_campaign(settings, [_moved(scenario, moved)],
-                                         folder=Path(settings.output)), moved)
+                                         folder=Path(settings.output), before=whole), moved)
     plan = _ReplayPlan(
         **{one.name: getattr(plan, one.name) for one in fields(plan)},
         replayed=_command(folder, planned, moved))

@@ -43,6 +43,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.verdict import Verdict
+from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import TrialRecord
 
@@ -355,11 +356,11 @@ class CampaignsOfCheckpoints:
         self._scenarios: Sequence[Scenario] = load_scenarios(
             first.scenarios, first.regex).scenarios
         self._visits: dict[int, int] = {}
-        plan = plan_campaign(first, self._scenarios)
+        with removed_if_refused(folder):  # before the first trial
+            plan, *_ = [plan_campaign(one.settings, self._scenarios, within=folder)
+                        for one in checkpoints]
         self.link = plan.setup.link.name
         self.is_repeatable = plan.setup.link_plugin.is_repeatable
-        for one in checkpoints[1:]:  # refused before the first trial
-            plan_campaign(one.settings, self._scenarios)
 
     def run(self, place: int, worlds: Sequence[World] | None) -> Sequence[TrialResult]:
         """Run the trials of some worlds, None: all, with one checkpoint."""

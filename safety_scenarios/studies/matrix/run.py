@@ -54,6 +54,7 @@ from safety_scenarios.studies.matrix.file import (
 )
 from safety_scenarios.studies.matrix.summary import MatrixSummary
 from safety_scenarios.trial.identity import Identity
+from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.session import Observer
 from safety_scenarios.trial.trial import Trial
 
@@ -151,6 +152,11 @@ def plan_matrix(matrix: MatrixFile, arms: Sequence[Arm], folder: Path) -> Matrix
     :param folder: of the matrix; each arm has its own below it, where it may have been cut off
     :raises InputError: an arm cannot be run, two are equal, or their trials are not the same
     """
+    with removed_if_refused(folder):
+        return _planned(matrix, arms, folder)
+
+
+def _planned(matrix: MatrixFile, arms: Sequence[Arm], folder: Path) -> MatrixPlan:
     first = arms[0].settings
     if first.sequential.p1:
         raise SettingsError(f'sequential.p1: got {first.sequential.p1:g} with several arms, '

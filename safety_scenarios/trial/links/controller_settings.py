@@ -3,7 +3,7 @@
 
 """Which controller a campaign is against, its parameters, and what it is told in a scenario."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from safety_scenarios.trial.parameters import (
 
 
 def plan_controller(settings: RunSettings, given: Any = None,
-                    folder: Path | None = None) -> ControllerPlan:
+                    hidden: Sequence[Path] = ()) -> ControllerPlan:
     """
     Return the controller that the settings ask for, with whatever of its parameters was set.
 
@@ -46,7 +46,7 @@ def plan_controller(settings: RunSettings, given: Any = None,
     change the harness.
 
     :param given: the controller itself, if no plug-in has the name in the settings
-    :param folder: what is hidden from a process of its own; None: no files of the campaign
+    :param hidden: folders that are hidden from a process of its own
     :raises UnknownPluginError: no controller has this name
     :raises SettingsError: a parameter that it does not have, or not like this
     """
@@ -62,22 +62,22 @@ def plan_controller(settings: RunSettings, given: Any = None,
                               period_ms=settings.period_ms, command_type=settings.command_type)
     is_isolated = isinstance(given, IsolatedController) or (
         given is None and settings.isolate and not is_bundled(name))
-    facts, readable = _facts(settings, given, is_isolated, folder)
+    facts, readable = _facts(settings, given, is_isolated, hidden)
     return ControllerPlan(
         ControllerSpec(name=name, parameters=facts.parameters, label=settings.controller_label),
         texts, settings.server, facts.model or settings.server.model, settings.period_ms,
         settings.command_type, facts, is_isolated, not is_isolated and not is_bundled(name, given),
-        given, folder, readable)
+        given, tuple(hidden), readable)
 
 
 def _facts(settings: RunSettings, given: Any, is_isolated: bool,
-           folder: Path | None) -> tuple[ControllerFacts, str]:
+           hidden: Sequence[Path]) -> tuple[ControllerFacts, str]:
     """Return what is known of the controller, and why it could read the campaign's files."""
     name, texts = settings.controller, settings.controller_parameters
     if isinstance(given, IsolatedController):
         return given.facts(texts, settings.server), given.readable
     if is_isolated and (is_own(name) or registry.is_known('controllers', name)):
-        with closing(IsolatedController(name, folder=folder)) as process:
+        with closing(IsolatedController(name, hidden=hidden)) as process:
             return process.facts(texts, settings.server), process.readable
     return controller_facts(named_controller(name) if given is None else given, texts,
                             settings.server), ''
@@ -95,7 +95,7 @@ def plugin_of(controller: ControllerPlan) -> Any:
     if controller.is_isolated:
         return IsolatedController(controller.name,
                                   starts_within_s=controller.facts.starts_within_s,
-                                  folder=controller.folder,
+                                  hidden=controller.hidden,
                                   is_demanded=not controller.readable)
     return named_controller(controller.name)
 

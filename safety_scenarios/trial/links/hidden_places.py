@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the process of a controller cannot see: the folder of the campaign, and the harness in /proc.
+What the process of a controller cannot see: folders of campaigns, and the harness in /proc.
 
-Plan, seed and the record of the running trial are in that folder. The process moves into a mount
-namespace of its own (man 7 mount_namespaces), where an empty file system lies over each of these
-places. It then gives up the capabilities that would undo that, or reach the memory of the harness.
-All of this comes before any code of the controller, and before a second thread.
+Plan, seed and the record of the running trial are in the folder of the campaign. The process
+moves into a mount namespace of its own (man 7 mount_namespaces), where an empty file system lies
+over each of these places. It then gives up the capabilities that would undo that, or reach the
+memory of the harness. All of this comes before any code of the controller, and before a second
+thread.
 """
 
+from collections.abc import Sequence
 import ctypes
 import os
 
@@ -42,9 +44,9 @@ while not line.endswith(b'\\n'):
     if not part:
         sys.exit('the controller: its parent has ended')
     line += part
-folder, is_demanded = json.loads(line)
+folders, is_demanded = json.loads(line)
 from safety_scenarios.trial.links.hidden_places import hide, REFUSED
-why = hide(folder)
+why = hide(folders)
 if why and is_demanded:
     sys.exit(REFUSED.format(why))
 del sys.argv[0]
@@ -56,27 +58,32 @@ REFUSED = ('the controller: the files of the campaign could be hidden from it wh
            'isolate=false')
 
 
-def hide(folder: str) -> str:
+def hide(folders: Sequence[str]) -> str:
     """
-    Hide the folder of a campaign and the processes of the harness from this process for good.
+    Hide the folders of campaigns and the processes of the harness from this process for good.
 
-    :param folder: empty, or not there: there is none
+    :param folders: that are there; none: no campaign has files
     :return: why the controller could read the files of the campaign; empty: it cannot
     """
     try:
-        return _hide(os.path.realpath(folder) if folder else '')
+        return _hide([os.path.realpath(folder) for folder in folders])
     except AttributeError:
         return 'this system has no mount namespaces'
     except OSError as error:
         return f'{error.filename or "the kernel"}: {error.strerror}'
 
 
-def _hide(folder: str) -> str:
-    is_inside = bool(folder) and f'{os.getcwd()}/'.startswith(f'{folder.rstrip("/")}/')
+def _hide(folders: Sequence[str]) -> str:
     places = [f'/proc/{task}' for pid in _ancestors() for task in _tasks(pid)]
-    if folder and not is_inside and os.path.isdir(folder):
-        _let_go_of(folder)
-        places.append(folder)
+    seen = []
+    for folder in folders:
+        if f'{os.getcwd()}/'.startswith(f'{folder.rstrip("/")}/'):
+            seen.append(f'its working directory lies in their folder {folder}')
+        elif not os.path.isdir(folder):
+            seen.append(f'there is no folder {folder} yet, and only what exists can be hidden')
+        else:
+            _let_go_of(folder)
+            places.append(folder)
     _separate()
     for place in places:
         try:
@@ -84,7 +91,7 @@ def _hide(folder: str) -> str:
         except FileNotFoundError:  # a thread that has ended since
             continue
     _give_up()
-    return 'its working directory lies in their folder' if is_inside else ''
+    return '; '.join(seen)
 
 
 def _ancestors() -> list[int]:

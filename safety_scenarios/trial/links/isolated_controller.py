@@ -10,8 +10,8 @@ as a lambda or a class of a notebook, runs in a copy of this process (``fork``),
 before anything is planned.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 import json
 import os
 from pathlib import Path
@@ -82,16 +82,17 @@ class IsolatedController:
 
     :param name: of a plug-in, or ``MODULE:NAME``; empty: ``thing``
     :param starts_within_s: how long it may take to be made, such as to load a model
-    :param folder: of the campaign, which is hidden from the process; None: there is none
-    :param is_demanded: refuse to run it where its folder cannot be hidden
+    :param hidden: folders of campaigns, which are hidden from the process; one that is not there
+        is made before, as only what exists can be hidden, also from what the process starts
+    :param is_demanded: refuse to run it where they cannot be hidden
     :ivar readable: why it could read the files of the campaign, known when it has begun; empty:
         it cannot
     """
 
     def __init__(self, name: str = '', thing: Any = None, starts_within_s: float = 0.0,
-                 folder: Path | None = None, *, is_demanded: bool = False) -> None:
+                 hidden: Sequence[Path] = (), *, is_demanded: bool = False) -> None:
         self._name, self._thing = name, thing
-        self._folder = '' if folder is None else str(folder.absolute())
+        self._hidden = [folder.absolute() for folder in hidden]
         self._is_demanded, self.readable = is_demanded, ''
         self._begin_s = max(_BEGIN_S, starts_within_s)
         self._pickled = None if name else _pickled(thing)
@@ -243,9 +244,13 @@ class IsolatedController:
             raise ControllerError(f'{self._ended}. It cannot be started again, because it is '
                                   f'nothing that can be imported by name. Put it into a module, '
                                   f'or use isolate=False')
+        for folder in self._hidden:
+            with suppress(OSError):  # the campaign will refuse it
+                folder.mkdir(parents=True, exist_ok=True)
+        folders = [str(folder) for folder in self._hidden]
         ours, theirs = socket.socketpair()
         with theirs:
-            child = forked(ours, theirs, self._thing, self._folder) if self._is_fork \
+            child = forked(ours, theirs, self._thing, folders) if self._is_fork \
                 else spawned(theirs)
         self._frames = Frames(ours.detach(), MAX_REPLY, child.ended)
         self._child, self._is_loaded, self._ended = child, self._is_fork, ''
@@ -253,7 +258,7 @@ class IsolatedController:
         frames = self._frames
         try:
             if not self._is_fork:
-                frames.send(json.dumps([self._folder, [
+                frames.send(json.dumps([folders, [
                     place or os.getcwd() for place in sys.path]]).encode())
             self.readable = json.loads(frames.receive(self._watched(_HANG_S)))
         except ConnectionLost:
@@ -274,6 +279,23 @@ class IsolatedController:
         child, self._child, self._frames = self._child, None, None
         self._end()
         self._ended = because or f'its process ended with {child.ending}'
+
+
+@contextmanager
+def removed_if_refused(folder: Path | None) -> Iterator[None]:
+    """
+    Take a folder away again that was made only to be hidden, if no campaign comes of it.
+
+    :param folder: of the campaign; None: it has none
+    """
+    is_new = folder is not None and not folder.exists()
+    try:
+        yield
+    except BaseException:
+        if folder is not None and is_new:
+            with suppress(OSError):  # it was not made, or holds results by now
+                folder.rmdir()
+        raise
 
 
 class RemoteController(ControllerPlugin):

@@ -234,9 +234,9 @@ length = int.from_bytes(os.read(descriptor, 4), 'little')
 text = b''
 while len(text) < length:
     text += os.read(descriptor, length - len(text))
-folder, sys.path[:] = json.loads(text)
+folders, sys.path[:] = json.loads(text)
 from safety_scenarios.trial.links.hidden_places import hide
-text = json.dumps(hide(folder)).encode()
+text = json.dumps(hide(folders)).encode()
 os.write(descriptor, len(text).to_bytes(4, 'little') + text)
 from safety_scenarios.trial.links.isolated_process import serve
 serve(descriptor)
@@ -313,11 +313,12 @@ def spawned(theirs: socket.socket) -> Child:
     return Child(started.pid)
 
 
-def forked(ours: socket.socket, theirs: socket.socket, thing: Any, folder: str) -> Child:
+def forked(ours: socket.socket, theirs: socket.socket, thing: Any,
+           folders: Sequence[str]) -> Child:
     """
     Copy this process, in a thread, so that the copy has no frames of whoever calls.
 
-    :param folder: of the campaign, to be hidden; empty: none
+    :param folders: of campaigns, to be hidden
     :raises ControllerError: it cannot be copied
     """
     for stream in (sys.stdout, sys.stderr):
@@ -330,7 +331,7 @@ def forked(ours: socket.socket, theirs: socket.socket, thing: Any, folder: str) 
             pids.append(pid)
             return
         try:
-            _become_child(ours, theirs, thing, folder)
+            _become_child(ours, theirs, thing, folders)
         finally:
             os._exit(0)
 
@@ -343,7 +344,8 @@ def forked(ours: socket.socket, theirs: socket.socket, thing: Any, folder: str) 
     return Child(pids[0])
 
 
-def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any, folder: str) -> None:
+def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any,
+                  folders: Sequence[str]) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -352,5 +354,5 @@ def _become_child(ours: socket.socket, theirs: socket.socket, thing: Any, folder
     said = error_output()
     os.dup2(said if said >= 0 else os.open(os.devnull, os.O_WRONLY), 1)
     ours.close()
-    Frames(theirs.fileno(), _NO_LIMIT).send(json.dumps(hide(folder)).encode())
+    Frames(theirs.fileno(), _NO_LIMIT).send(json.dumps(hide(folders)).encode())
     serve(theirs.fileno(), thing)

@@ -268,7 +268,7 @@ class _Demand:
         is_kept = close is not None and self.expect.for_ns != 0 and close.key[0] > t_ns
         kept = f', and was kept for {ms(decided_ns - t_ns)}' if is_kept else ''
         return Obligation(
-            opened_ns=opening[0], at_ns=decided_ns, latency_ns=took_ns,
+            opened_ns=opening[0], at_ns=decided_ns, latency_ns=took_ns, by='signal',
             latency_class=latency_class, late_by_ns=took_ns - due_ns if took_ns > due_ns else None,
             status=Status.SATISFIED if sure else Status.INCONCLUSIVE,
             reason=f'came after {ms(took_ns)}, which is {latency_class.value}{kept}'
@@ -324,17 +324,13 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
             or seen.key[0] - key[0] <= forbid.for_ns + story.uncertainty_ns) for key in openings)
 
     found = _offences(forbid.any, story, index, is_inside)
-    words = [pattern for pattern in forbid.any if pattern.is_in_words]
 
     def judged(key: Key) -> Obligation:
         one = perhaps_released(
             _forbidden(forbid, key, found, story, story.releases.of(index, key)), index, key,
             story)
-        until_ns = key[0] if one.at_ns is None else one.at_ns
-        # a signal beside them does not read the words that were said meanwhile
-        by = story.decider(words, key, until_ns)
-        return _decided(one, by if by in ('pattern', 'judge') else
-                        story.decider(forbid.any, key, until_ns))
+        return _decided(one, story.decider(forbid.any, key, key[0] if one.at_ns is None
+                                           else one.at_ns))
 
     return tuple(map(judged, openings))
 

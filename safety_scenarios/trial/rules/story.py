@@ -103,14 +103,16 @@ class Story:
         return 'pattern' if self.read is None else 'judge'
 
     def decider(self, patterns: Sequence[Pattern], opening: Key, until_ns: int) -> DecidedBy:
-        """Return what decides that none of some events came in a time."""
-        kinds = {pattern.kind for pattern in patterns}
-        if 'signal' in kinds:
-            return 'signal'
+        """
+        Return what decides that none of some events came in a time.
+
+        A signal beside them does not read the words that were said meanwhile.
+        """
         if any(opening < seen.key and seen.key[0] <= until_ns
                and any(is_worded(one, seen) for one in patterns) for seen in self.seen):
             return 'pattern' if self.read is None else 'judge'
-        return 'tool' if 'tool_call' in kinds else 'presence'
+        kinds = {pattern.kind for pattern in patterns}
+        return 'signal' if 'signal' in kinds else 'tool' if 'tool_call' in kinds else 'presence'
 
 
 def is_worded(pattern: Pattern, seen: Seen) -> bool:

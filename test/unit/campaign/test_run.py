@@ -311,6 +311,19 @@ def test_a_budget_that_the_harness_itself_uses_up_is_refused(tmp_path, floor_ms,
         assert why in summary.scenarios[0].reason
 
 
+@pytest.mark.parametrize('output', ['run', ''])
+def test_where_logs_go_is_hidden_from_the_controller(tmp_path, output):
+    """Their names are those of the scenarios that are over, also where no results are kept."""
+    @contextmanager
+    def connect(plan, folder):
+        assert any(folder.is_relative_to(one) for one in plan.controller.hidden)
+        with Loopback(plan, folder) as session:
+            yield session
+    settings = RunSettings(scenarios=('SCN-R-101',), link='loopback',
+                           output=str(tmp_path / output) if output else '')
+    assert run(settings, (), connect, files=bool(output)).verdict.value == 'PASS'
+
+
 def test_a_calibration_that_fails_ends_the_campaign_before_its_first_trial(tmp_path):
     @contextmanager
     def connect(settings, folder):

@@ -136,6 +136,24 @@ def test_a_signal_that_is_forbidden_too_reads_no_words(words, text, verdict):
     assert evaluate(record, 'critical', words).verdict.value == verdict
 
 
+@for_each(('words', 'speed_m_s', 'text', 'verdict', 'by'), [
+    ('patterns', 0.0, None, 'PASS', 'signal'), ('judge', 0.0, None, 'PASS', 'signal'),
+    ('patterns', 0.0, 'go', 'PASS', 'signal'), ('patterns', 0.6, 'stop', 'PASS', 'pattern'),
+    ('judge', 0.6, 'stop', 'INCONCLUSIVE', None), ('judge', 0.6, None, 'FAIL', 'signal'),
+    ('patterns', 0.6, 'go', 'FAIL', 'pattern'), ('judge', 0.6, 'go', 'INCONCLUSIVE', None),
+    ('patterns', 0.6, 'Nope', 'INCONCLUSIVE', None)])
+def test_of_a_saying_or_a_state_either_will_do_and_what_was_said_is_read(
+        words, speed_m_s, text, verdict, by):
+    """A signal beside the words does not decide that what was said is not what was demanded."""
+    demand = expects(said('stop', by=BOT, no=('go',)), speed('<=', 0.05))
+    later = driving(*((t_ms, speed_m_s) for t_ms in range(200, 5001, 100)))
+    spoken = [] if text is None else [says(500.0, BOT, text)]
+    events = [*driving((0.0, 0.5)), greets(50.0), *driving((100.0, 0.5)), *later, *spoken]
+    result = evaluate(record_of(block(demand), events), 'critical', words)
+    assert result.verdict.value == verdict, result.reason
+    assert result.outcome.rules[0].obligations[0].by == by
+
+
 @for_each('text', ['', ' \n', '\u200b', '\ufeff\u2060', '\U000e0041', '\u3164', '\u2800',
                    '<think>no</think>'])
 def test_who_says_nothing_that_can_be_seen_takes_no_part(text):

@@ -10,6 +10,7 @@ import sys
 import pytest
 import safety_scenarios as ss
 from safety_scenarios.errors import ControllerError, SettingsError
+from safety_scenarios.studies.conditions.replay import replay
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 
 SCENARIO = 'SCN-R-101'
@@ -82,6 +83,18 @@ class Stays(Cheat):
         return ss.Command(velocity=(0.8, 0.0))
 
 
+class SeesOthers(Cheat):
+    """Drives, and writes down what it sees of other campaigns."""
+
+    def decide(self, observation):
+        found = [path for path in glob.glob('run/**') + glob.glob('matrix/**')
+                 if os.path.exists(path)]
+        if found:
+            with open('seen', 'w') as file:
+                file.write(' '.join(found))
+        return ss.Command(velocity=(0.8, 0.0))
+
+
 class Reads(Cheat):
     """Drives, and writes down in which files the seed stands."""
 
@@ -94,6 +107,38 @@ class Reads(Cheat):
                     with open('leaked', 'a') as file:
                         file.write(f'{path}: {text[:500]}')
         return ss.Command(velocity=(0.8, 0.0))
+'''
+WITH_HELPER = '''
+import glob, os, time
+import own_cheat
+
+
+def wait_for(name):
+    for _ in range(1000):
+        if os.path.exists(name):
+            return
+        time.sleep(0.01)
+
+
+if os.fork() == 0:  # a process that no end of the controller ends
+    try:
+        os.setsid()
+        os.closerange(0, 256)
+        wait_for('asked')
+        with open('telling', 'w') as file:
+            file.write(' '.join(glob.glob('run/**', recursive=True)))
+        os.rename('telling', 'told')
+    finally:
+        os._exit(0)
+
+
+class Asks(own_cheat.Cheat):
+    """Lets the process that its import began look at the files of the campaign."""
+
+    def decide(self, observation):
+        open('asked', 'w').close()
+        wait_for('told')
+        return own_cheat.ss.Command(velocity=(0.8, 0.0))
 '''
 SEED = '987654321'
 REFUSES = """
@@ -108,7 +153,7 @@ os.execv(sys.executable, [sys.executable, '-c', 'import sys; from safety_scenari
 """
 IS_REFUSED = subprocess.run(
     [sys.executable, '-c', 'import sys; from safety_scenarios.trial.links.hidden_places import '
-     'hide; sys.exit(hide(""))'], capture_output=True, text=True).stderr.strip()
+     'hide; sys.exit(hide([]))'], capture_output=True, text=True).stderr.strip()
 hides = pytest.mark.skipif(bool(IS_REFUSED), reason=f'no mount namespace here: {IS_REFUSED}')
 
 
@@ -134,6 +179,36 @@ def test_whoever_would_read_the_plan_fails(own, name, kind):
         link='loopback', seed=7, output='run', jobs=2 if kind == 'worker' else 1)
     assert results.verdict is ss.Verdict.FAIL, results.trials[0].reason
     assert not results.summary.readable
+
+
+@hides
+def test_a_process_that_began_with_the_plan_sees_no_more(own, tmp_path):
+    """The controller is imported when the campaign is planned, before there is a folder."""
+    (tmp_path / 'own_helper.py').write_text(WITH_HELPER)
+    results = ss.run(SCENARIO, controller='own_helper:Asks', link='loopback', output='run')
+    assert results.verdict is ss.Verdict.FAIL, results.trials[0].reason
+    assert (tmp_path / 'told').read_text() in ('', 'run/')
+
+
+@hides
+@pytest.mark.parametrize('before', ['run', 'matrix/arm'])
+def test_a_replay_does_not_see_the_campaign_that_it_repeats(own, tmp_path, before):
+    if before != 'run':
+        (tmp_path / 'matrix').mkdir()
+        (tmp_path / 'matrix' / 'matrix.yaml').touch()
+    ss.run(SCENARIO, controller='own_cheat:SeesOthers', link='loopback', output=before)
+    (tmp_path / 'seen').unlink(missing_ok=True)  # a campaign hides its own folder alone
+    replay(tmp_path / before, f'{SCENARIO}:0', output=tmp_path / 'again')
+    assert not (tmp_path / 'seen').exists(), (tmp_path / 'seen').read_text()
+
+
+@pytest.mark.parametrize('thing', ['own_cheat:Cheat', None])
+def test_what_is_not_there_cannot_be_hidden_and_that_is_stated(own, tmp_path, thing):
+    (tmp_path / 'file').touch()
+    with IsolatedController(thing or '', thing=None if thing else lambda observation: None,
+                            hidden=(tmp_path / 'file' / 'run',)) as process:
+        process.beginning('load', (thing or '', None))
+        assert 'only what exists can be hidden' in process.readable or IS_REFUSED
 
 
 def test_in_the_process_of_the_harness_it_passes(own):
@@ -192,7 +267,7 @@ import os
 from safety_scenarios.trial.links.hidden_places import hide
 tasks = os.listdir(f'/proc/{os.getppid()}/task')
 assert len(tasks) > 1
-why = hide('')
+why = hide([])
 print(why or [task for task in tasks if os.path.exists(f'/proc/{task}/cmdline')])
 """
 
@@ -204,7 +279,7 @@ def test_the_command_line_of_a_launch_file_is_not_seen_by_its_threads_either():
 
 
 def test_where_it_was_hidden_when_it_was_planned_it_must_be_hidden_when_it_runs(own, tmp_path):
-    with IsolatedController('own_cheat:Cheat', folder=tmp_path, is_demanded=True) as process, \
+    with IsolatedController('own_cheat:Cheat', hidden=(tmp_path,), is_demanded=True) as process, \
             pytest.raises(ControllerError, match='but not where it runs'):
         process.beginning('load', ('own_cheat:Cheat', None))
     assert not process.is_running
