@@ -225,9 +225,13 @@ def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     told = told_distances(told_by(before, Clock.steady()))
     put_ns = max((event.stamps.steady_ns for event in before
                   if event.kind == 'stimulus' and event.arguments), default=0)
-    known = [distance for told_ns, distance in told or ()
+    known = [(told_ns, distance) for told_ns, distance in told or ()
              if distance is not None and told_ns >= put_ns]
-    return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None
+    if not known:
+        return None
+    # of several that came at once one is told after the other
+    first = min(distance for told_ns, distance in known if told_ns <= known[0][0] + MOMENT_NS)
+    return (first, known[-1][1]) if known[-1][1] < first - _NEARER_M else None
 
 
 _PROGRESS = 0.5
