@@ -93,6 +93,8 @@ _LATE_NS = 50_000_000
 """A stimulus this late is one that a good controller may miss."""
 _PATIENCE_NS = 1_000_000_000
 """How long before a stop a late stimulus may be its reason."""
+_AT_ONCE_NS = 10_000_000
+"""What a world tells of its entities within this time was so at the same time."""
 _NEARER_M = 0.1
 """What keeps its place ahead of a robot that speeds up and brakes is as near as ever (m)."""
 
@@ -230,7 +232,7 @@ def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     if not known:
         return None
     # of several that came at once one is told after the other
-    first = min(distance for told_ns, distance in known if told_ns <= known[0][0] + MOMENT_NS)
+    first = min(distance for told_ns, distance in known if told_ns <= known[0][0] + _AT_ONCE_NS)
     return (first, known[-1][1]) if known[-1][1] < first - _NEARER_M else None
 
 
