@@ -231,7 +231,6 @@ def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
              if distance is not None and told_ns >= put_ns]
     if not known:
         return None
-    # of several that came at once one is told after the other
     first = min(distance for told_ns, distance in known if told_ns <= known[0][0] + _AT_ONCE_NS)
     return (first, known[-1][1]) if known[-1][1] < first - _NEARER_M else None
 
