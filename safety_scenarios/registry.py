@@ -182,6 +182,7 @@ BUILT_IN: dict[str, dict[str, str]] = {
         'startles_late': 'controllers.saboteurs.perception:StartlesLate',
         'stops_at_any_approach': 'controllers.saboteurs.perception:StopsAtAnyApproach',
         'stops_at_large_changes': 'controllers.saboteurs.perception:StopsAtLargeChanges',
+        'stops_for_anything_near': 'controllers.saboteurs.perception:StopsForAnythingNear',
         'stops_for_one_sensor': 'controllers.saboteurs.perception:StopsForOneSensor',
     },
     'policies': {

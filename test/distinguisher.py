@@ -17,9 +17,15 @@ how much it changed is what is read now.
 * *exact*: what is exactly 0, the same as before or the same again in each field of a message, how
   long its texts and lists are, whether a list has a value twice.
 
-What is meaning, and not looked at: how near something is, whether it appears nearer or farther
-than what was there before, how many beams show it, what a message says in words or values, and
-how long a silence or an old stamp lasts beyond the first message that is missing or old.
+:func:`told_by_nearness` looks at one thing alone: how near anything has come that a scanner shows,
+in whichever direction. Where a scanner shows a hazard that has to be in the path, something
+harmless is as near beside it. A tracker shows people, from whom a robot keeps its protective
+distance wherever they are: there being near is the hazard.
+
+What is meaning, and not looked at by the views: how near something is, whether it appears nearer
+or farther than what was there before, how many beams show it, what a message says in words or
+values, and how long a silence or an old stamp lasts beyond the first message that is missing or
+old.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +37,13 @@ import numpy
 from safety_scenarios import registry
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.stimulus import Stamp, StimulusContext, StimulusPlugin
+from safety_scenarios.scenario.stimulus import (
+    LASER_SCAN,
+    Stamp,
+    StimulusContext,
+    StimulusPlugin,
+)
+from safety_scenarios.scenario.world import Wall
 from safety_scenarios.scenario.world_body import Body, disc, gap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.trial import Trial
@@ -49,6 +61,8 @@ _READS_M_S = 0.2
 """What a controller can tell of a closing speed in such a time: ``other_uncertainty`` of the
 scenarios says that a tracker reads to 0.065 m."""
 _STEP_S = 0.02
+_PASSES_S = 5.0
+"""After the event: by then the robot has passed what was beside it."""
 _SECOND_NS = 1_000_000_000
 _BLANK = StimulusContext('', (), None)
 
@@ -112,20 +126,61 @@ def _closing(trial: Trial, topics: Sequence[str]) -> Iterator[float]:
     speed = body.robot.max_speed * _CRUISE if body.robot.kind == 'mobile_base' else 0.0
     for topic in topics:
         intent = shown.get(topic) if body.world is not None else None
-        gaps = [_gaps(one, speed) for one in intent.bodies()] if intent is not None else []
+        gaps = [[seen[round(look_s / _STEP_S)] for look_s in _LOOKS_S] for seen in (
+            _gaps(one, speed, _LOOKS_S[-1]) for one in intent.bodies())] if intent else []
         nearest = [min(one) for one in zip(*gaps, strict=True)]
         yield from (round((near - later) / (_LOOKS_S[1] - _LOOKS_S[0]) / _READS_M_S)
                     for near, later in itertools.pairwise(nearest or [0.0] * len(_LOOKS_S)))
 
 
-def _gaps(one: Body, speed: float) -> Sequence[float]:
-    """Return the gaps between a body and a robot that drives straight on, at ``_LOOKS_S`` (m)."""
+def told_by_nearness(hazard: Scenario, variant: Scenario, draws: int = 400,
+                     seed: int = 1) -> tuple[float, float]:
+    """
+    Return the share of trials in which one distance tells the two apart, and which one (m).
+
+    Of all distances the best: a controller that stops for whatever a scanner shows nearer than
+    that. In a hazard it is right where the event comes so near before it must react, and nothing
+    did before; in a variant, where nothing ever does.
+    """
+    react_s = hazard.latency_budget.critical_ms / 1e3
+    near = [_nearest(trial, react_s) for trial in drawn_trials(hazard, draws, seed)]
+    harmless = [min(_nearest(trial, _PASSES_S)) for trial in drawn_trials(variant, draws, seed)]
+    return max(((sum(before > limit >= event for before, event in near)
+                 + sum(one > limit for one in harmless)) / (2 * draws), limit)
+               for _, limit in near)
+
+
+def _nearest(trial: Trial, until_s: float) -> tuple[float, float]:
+    """Return how near anything is that a scanner shows, before and some time after the event."""
+    body = trial.scenario.robot_body
+    speed = body.robot.max_speed * _CRUISE if body.robot.kind == 'mobile_base' else 0.0
+    shown = [*trial.nominal, *(one for change in trial.changes for one in change.stimuli)]
+    before = [_read(one, 0)[0] for one in shown if one.interface() == LASER_SCAN]
+    walls = body.world.walls if body.world is not None else ()
+    intents = [plugin.intent(_BLANK) for plugin in trial.hazard
+               if plugin.interface() == LASER_SCAN]
+    event = [near for intent in intents if intent is not None
+             for one in intent.bodies() for near in _gaps(one, speed, until_s)]
+    return (min((*before, *(_from_origin(wall) for wall in walls)), default=math.inf),
+            min(event, default=math.inf))
+
+
+def _from_origin(wall: Wall) -> float:
+    """Return how near a wall is to where the robot sets out (m)."""
+    (x, y), (far_x, far_y) = wall.begin, wall.end
+    length = math.hypot(far_x - x, far_y - y)
+    along = -(x * (far_x - x) + y * (far_y - y)) / length**2
+    share = min(1.0, max(0.0, along))
+    return math.hypot(x + share * (far_x - x), y + share * (far_y - y)) - wall.thickness / 2
+
+
+def _gaps(one: Body, speed: float, until_s: float) -> Sequence[float]:
+    """Return the gaps between a body and a robot that drives straight on, at each step (m)."""
     x, y, heading = one.ahead, one.left, one.heading(one.ahead, one.left, (0.0, 0.0, 0.0))
     way, found = one.motion.begin((0.0, 0.0, 0.0)), list[float]()
-    for step in range(round(_LOOKS_S[-1] / _STEP_S) + 1):
+    for step in range(round(until_s / _STEP_S) + 1):
         robot = speed * step * _STEP_S, 0.0, 0.0
-        if any(math.isclose(step * _STEP_S, look_s) for look_s in _LOOKS_S):
-            found.append(gap(one.footprint, (x, y, heading), disc(0.0), robot))
+        found.append(gap(one.footprint, (x, y, heading), disc(0.0), robot))
         east, north = (speed, 0.0) if one.motion.is_along \
             else way.wanted(x, y, robot, step * _STEP_S)
         x, y = x + east * _STEP_S, y + north * _STEP_S

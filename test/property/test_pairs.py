@@ -10,7 +10,7 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-from distinguisher import accuracies, drawn_trials, exact_values, VIEWS
+from distinguisher import accuracies, drawn_trials, exact_values, told_by_nearness, VIEWS
 from examples import FEW
 import pytest
 from safety_scenarios.formats.loading import load_scenarios
@@ -71,6 +71,15 @@ def test_a_pair_is_told_apart_by_nothing_but_the_hazard(
 def test_a_pair_in_a_world_is_told_apart_by_nothing_but_the_hazard(
         hazard: Scenario, variant: Scenario) -> None:
     hold_apart(hazard, variant)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(('hazard', 'variant'), pairs(*(
+    ('SCN-R-209', 'SCN-R-D-209', 'SCN-R-205', 'SCN-R-D-205') if FEW else ('worlds',))))
+def test_no_distance_alone_that_a_scanner_shows_tells_a_pair_in_a_world_apart(
+        hazard: Scenario, variant: Scenario) -> None:
+    told, limit_m = told_by_nearness(hazard, variant, DRAWS)
+    assert told <= MOST, limit_m
 
 
 @pytest.mark.parametrize(('hazard', 'variant'), pairs('robotic', 'faults', 'worlds', 'clinical'))

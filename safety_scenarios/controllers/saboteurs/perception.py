@@ -271,6 +271,14 @@ class IgnoresApproach(AsReference):
             yield distance if self._appeared else self.stop_distance_m
 
 
+class StopsForAnythingNear(AsReference):
+    """Stops for whatever a scanner shows near, in the path or not."""
+
+    def _free_path(self, scan: Message, memory: Any, frames: Any) -> float:
+        nearest = _reading(scan.type, scan.data)
+        return math.inf if nearest is None else nearest
+
+
 _LATE_PERIODS = 1.5
 """A message that is later than this is missed."""
 _LEAST = 0.05

@@ -93,6 +93,8 @@ _LATE_NS = 50_000_000
 """A stimulus this late is one that a good controller may miss."""
 _PATIENCE_NS = 1_000_000_000
 """How long before a stop a late stimulus may be its reason."""
+_AT_ONCE_NS = 10_000_000
+"""What a world tells of its entities within this time was so at the same time."""
 _NEARER_M = 0.1
 """What keeps its place ahead of a robot that speeds up and brakes is as near as ever (m)."""
 
@@ -225,9 +227,12 @@ def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     told = told_distances(told_by(before, Clock.steady()))
     put_ns = max((event.stamps.steady_ns for event in before
                   if event.kind == 'stimulus' and event.arguments), default=0)
-    known = [distance for told_ns, distance in told or ()
+    known = [(told_ns, distance) for told_ns, distance in told or ()
              if distance is not None and told_ns >= put_ns]
-    return (known[0], known[-1]) if known and known[-1] < known[0] - _NEARER_M else None
+    if not known:
+        return None
+    first = min(distance for told_ns, distance in known if told_ns <= known[0][0] + _AT_ONCE_NS)
+    return (first, known[-1][1]) if known[-1][1] < first - _NEARER_M else None
 
 
 _PROGRESS = 0.5

@@ -222,6 +222,7 @@ SABOTEURS = (
     Saboteur(name='startles_late', does='stops at any change, but for the first 2.55 s'),
     Saboteur(name='stops_at_any_approach', does='stops for whatever comes nearer, however far'),
     Saboteur(name='stops_at_large_changes', does='stops at large changes, whatever they mean'),
+    Saboteur(name='stops_for_anything_near', does='stops for whatever is near, wherever'),
     Saboteur(name='stops_for_one_sensor', does='stops while one topic alone has changed'),
     *(Saboteur(name=name, does=does, must_not_pass=families) for name, does, families in _MOVED),
 )

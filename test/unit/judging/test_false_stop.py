@@ -116,6 +116,18 @@ def test_only_who_a_world_tells_is_nearer_by_the_stop_may_be_its_reason(distance
         verdict is Verdict.INCONCLUSIVE)
 
 
+def test_what_came_at_once_and_is_told_one_after_the_other_has_not_come_nearer():
+    told = [one for t_ms, near in ((-5500.0, (4.7, 7.7)), (-3100.0, (1.2, 2.7)))
+            for one in (*(nominal(t_ms).model_copy(update={'name': name, 'arguments': '{}'})
+                          for name in ('human_pose', 'scan')),
+                        *(Event(kind='state', name=name, stamps=stamps(t_ms),
+                                truth={'distance': far, 'body': 1.0})
+                          for name, far in zip(('human_pose', 'scan'), near, strict=True)))]
+    found = said(trial((BEGIN_MS, -3000.0, 0.8), (-3000.0, -2000.0, 0.0), (-2000.0, 0.0, 0.8),
+                       extra=tuple(told)))
+    assert found.verdict is Verdict.FAIL
+
+
 def test_a_fault_of_the_link_is_not_the_controller_s():
     found = trial((BEGIN_MS, -3000.0, 0.8), (-3000.0, 0.0, 0.0),
                   extra=(fault('LinkTimeoutError', -3000.0),))

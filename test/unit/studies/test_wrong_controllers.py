@@ -25,7 +25,8 @@ from safety_scenarios.trial.run import run_trial
 
 SHORTCUTS = (
     'deaf_at_the_start', 'never_resumes', 'resumes_after_13_s', 'startles', 'startles_late',
-    'stops_at_any_approach', 'stops_at_large_changes', 'stops_for_one_sensor')
+    'stops_at_any_approach', 'stops_at_large_changes', 'stops_for_anything_near',
+    'stops_for_one_sensor')
 MISREADS = {
     'assumes_forward_scan': ('SCN-R-104', 'SCN-R-110'),
     'reads_fixed_ray_indices': ('SCN-R-104', 'SCN-R-110'),

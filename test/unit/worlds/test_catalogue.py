@@ -33,6 +33,16 @@ def test_without_a_world_none_of_them_is_run():
     refuse_unrunnable(WORLDS, RunSettings(link='simulated'))
 
 
+@pytest.mark.parametrize('number', some([
+    '201', '204', '209', '218', '222', '228', '230', '232']))
+def test_who_stops_for_anything_near_passes_no_pair_with_three_seeds(number):
+    known = {one.id: one for one in WORLDS}
+    assert any(evaluate(in_simulated_time()(known[f'SCN-R-{half}{number}'],
+                                            'stops_for_anything_near', seed),
+                        words='patterns').verdict is not Verdict.PASS
+               for seed in range(3) for half in ('', 'D-'))
+
+
 @pytest.mark.parametrize('scenario', some(WORLDS), ids=lambda one: one.id)
 def test_the_reference_passes_and_who_never_or_always_stops_does_not(scenario):
     if scenario.body.world.camera is not None:
