@@ -136,9 +136,10 @@ def lines(summary: CampaignSummary) -> Iterator[str]:
         return
     where = f' ({", ".join(world.worlds)})' if world.worlds else ''
     locked = {'all': ', in lock-step', 'some': ', some of them in lock-step', 'none': ''}
+    told = {**world.quadrants, 'unknown': world.unknown}
     yield (f'In a simulated world{where}: {counted(world.trials, "trial")}'
-           f'{locked[world.lockstep]}. {quadrants_text(world.quadrants)}, '
-           f'{world.unknown} unknown.')
+           f'{locked[world.lockstep]}. '
+           f'{quadrants_text({name: count for name, count in told.items() if count})}.')
     yield (f'Of a trial: beyond a safety limit {mean_text(world.exposure_s)} (S_p included in '
            f'{world.with_separation} of {counted(world.trials, "trial")}), safety cost '
            f'{mean_text(world.safety_cost)}, time lost by standing '
