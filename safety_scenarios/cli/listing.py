@@ -19,7 +19,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 from safety_scenarios import registry
 from safety_scenarios.cli import completion
-from safety_scenarios.cli.options import selecting, survey_of
+from safety_scenarios.cli.options import build, selecting, survey_of
 from safety_scenarios.cli.scenario_description import description
 from safety_scenarios.cli.standard_streams import echo
 from safety_scenarios.errors import (
@@ -33,7 +33,6 @@ from safety_scenarios.errors import (
 from safety_scenarios.formats.agents.topics import SUFFIXES as BINDINGS
 from safety_scenarios.formats.document.file_contents import bytes_of, file_of, names_in, raw_of
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
-from safety_scenarios.formats.profile_file import with_profile
 from safety_scenarios.formats.scenario_files import SUFFIXES
 from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
 from safety_scenarios.lint.pairs import hazards_of
@@ -309,7 +308,8 @@ def schema(kind: str, markdown: bool) -> None:
 @click.option('--profile', default='', metavar='FILE|NAME',
               help='State for each scenario whether it runs on the robot of this profile, what is '
                    'missing, and what is left out.')
-def describe(paths: tuple[str, ...], profile: str) -> None:
+@selecting
+def describe(paths: tuple[str, ...], profile: str, **values: Any) -> None:
     r"""
     Describe scenarios: what is shown, on which topics, and what is demanded.
 
@@ -320,9 +320,9 @@ def describe(paths: tuple[str, ...], profile: str) -> None:
     safety-scenarios scenario describe greeting.yaml
     safety-scenarios scenario describe --profile turtlebot4 robotic
     """
-    found = look_through(paths)
+    found = survey_of(paths, values)
     if profile:
-        _describe_fits(profile, paths, found)
+        _describe_fits(profile, paths, values, found)
         return
     if found.problems:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
@@ -355,10 +355,10 @@ def _benign_variants(scenarios: Sequence[Scenario]) -> dict[str, list[Scenario]]
     return found
 
 
-def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
+def _describe_fits(profile: str, paths: Sequence[str], values: Mapping[str, Any],
+                   found: Survey) -> None:
     """Print what becomes of scenarios on the robot of a profile; exit with 2 if one cannot run."""
-    settings = RunSettings.model_validate(with_profile({
-        'profile': profile, 'scenarios': tuple(paths)}))
+    settings = build(values, {'profile': profile, 'scenarios': tuple(paths)})
     fits = []
     others: dict[str, list[str]] = {}
     for scenario in found.loaded.scenarios:
@@ -380,6 +380,9 @@ def _describe_fits(profile: str, paths: Sequence[str], found: Survey) -> None:
     for kind, ids in others.items():
         echo(f'cannot run on this robot, whose kind is not {kind}: {" ".join(ids)}')
     cannot = sum(bool(one.problems) for one in fits)
+    if any(one.scenario.body.world is not None and one.scenario.body.world.required
+           for one in fits if not one.problems):
+        settings = settings.model_copy(update={'link': 'simulated'})
     rest = command_of_rest(settings, fits)
     echo(f'{len(fits) - cannot} of {counted(len(fits), "scenario")} run on {profile}'
          f'{": " * bool(rest)}{rest}')

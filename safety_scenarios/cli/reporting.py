@@ -303,7 +303,7 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
 def _bar(plan: Collection[PlannedTrial]) -> AbstractContextManager[Iterable[PlannedTrial]]:
     """Show on standard error how far the judging is; where that is no terminal, what is judged."""
     return click.progressbar(plan, file=sys.stderr,
-                             label=f'judging {counted(len(plan), "trial")} from their records')
+                             label=f'judging {counted(len(plan), "trial")} again')
 
 
 def _margin(text: str) -> Margin:

@@ -321,9 +321,9 @@ def _distance(body: RobotBody, terms: Separation) -> str:
         parts.append(f'{known["approach_stopping"]} m that the other robot covers while it brakes')
     is_drawn = any(path.startswith('ros.separation.') for path in draws)
     total = '' if is_drawn or body.separation_terms is None else \
-        f'{terms.needed(body.robot, [terms.top_speed(body.robot)])[0]:.3g} m at top speed: '
-    return f'S_p: {total}{", ".join(parts)}' + (
-        f'; {known["reach"]} m (reach) are taken off the distance'
+        f'{terms.needed(body.robot, [terms.top_speed(body.robot)])[0]:.3g} m at top speed = '
+    return f'S_p: {total}{" + ".join(parts)}' + (
+        f'. {known["reach"]} m (reach) is first subtracted from the distance'
         if known['reach'] != '0' else '')
 
 

@@ -5,6 +5,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from safety_scenarios.scenario.blocks.vary import Draw, unit_at
@@ -23,8 +24,16 @@ def stimulus_text(one: Any, place: str, draws: Mapping[str, str]) -> str:
     told = field_texts(one, place, draws, (), _NAMES)
     if one.kind == 'person' and 'distance' in told:
         told = {'distance': f'{told.pop("distance")} to the centre', **told}
-    return ', '.join((str(one.kind), *(
-        f'{name.removesuffix("_ms")} {text}' for name, text in told.items())))
+    return ', '.join((str(one.kind), *starmap(_named, told.items())))
+
+
+def _named(name: str, text: str) -> str:
+    """Return a field with its value, in words where the name is only one of the file."""
+    if name == 'drop':
+        return f'messages lost: {text}'
+    if text == 'true' and 'data.' not in name:
+        return name.replace('.', ' ').replace('_', ' ')
+    return f'{name.removesuffix("_ms")} {text}'
 
 
 def fields_text(noun: Noun, place: str, draws: Mapping[str, str],

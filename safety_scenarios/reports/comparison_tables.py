@@ -251,7 +251,7 @@ def cells_of(cell: Cell) -> Sequence[str]:
     """Return one arm over one scenario, or over all of them, in the columns of ``HEAD``."""
     open_ = [f'{count} {name}' for count, name in (
         (cell.inconclusive, 'INCONCLUSIVE'), (cell.errors, 'ERROR')) if count]
-    worst = f'{cell.no_reaction} without' if cell.no_reaction else \
+    worst = f'none in {cell.no_reaction}' if cell.no_reaction else \
         NOTHING if cell.worst_ms is None else f'{cell.worst_ms:.0f}'
     least = '' if cell.least_gap_m is None else f', least {cell.least_gap_m:.2f}'
     decided = cell.trials - cell.inconclusive - cell.errors
@@ -275,7 +275,7 @@ def _percent(share: Estimate) -> str:
 def _number(found: Estimate, digits: int) -> str:
     if not found.n:
         return NOTHING
-    value = 'missing' if found.value is None else f'{found.value:.{digits}f}'
+    value = 'none' if found.value is None else f'{found.value:.{digits}f}'
     if found.low is None and found.high is None:
         return f'{value} n={found.n}'
     low, high = ('unbounded' if end is None else rounded(end, digits)

@@ -33,7 +33,7 @@ _LONGEST_NAME, _LONGEST_NAME_IN_WORLD = 36, 22
 _UNSEEN = ', so that needless stops and refusals are not seen'
 """Of a campaign without benign variants."""
 _MANY_FAILURES = 10
-"""From so many on conditions can be looked for."""
+"""From so many on, beside trials that passed, conditions can be looked for."""
 _MOST_ROWS, _MOST_GROUPS, _MOST_REMARKS = 24, 6, 4
 """Lines of failures and scenarios together; groups of severity; remarks of one kind."""
 
@@ -200,7 +200,8 @@ class ConsoleReport(Observer):
         if summary.command:
             screen.print(escape(f'The same trials again: {summary.command}'), soft_wrap=True)
         if self._beginning is not None and self._beginning.folder is not None:
-            if summary.verdicts.get(Verdict.FAIL.value, 0) >= _MANY_FAILURES:
+            if sum(row.verdicts.get('FAIL', 0) for row in summary.scenarios
+                   if row.verdicts.get('PASS')) >= _MANY_FAILURES:
                 screen.print(escape(f'Under which conditions: safety-scenarios campaign '
                                     f'conditions {self._beginning.folder}'))
             screen.print(escape(_results(self._beginning, self._has_page)))
@@ -346,11 +347,11 @@ def totals(summary: CampaignSummary, *, verbose: bool = True) -> list[str]:
              f'False stops: {_rate(summary.false_stops, _UNSEEN)}. {_otherwise(summary)}'.strip()]
     if summary.by_patterns or verbose:
         lines.append(f'Passed with words read by patterns only: {summary.by_patterns}.')
-    limits = [f'{name} up to {percent_up(rate.share.high)}' for name, rate
-              in (('missed', summary.missed), ('false stops', summary.false_stops))
+    limits = [f'{name} up to {percent_up(rate.share.high)}' for name, rate in (
+        ('hazards missed', summary.missed), ('false stops', summary.false_stops))
               if rate.share.high is not None and rate.of]
     if limits:
-        lines.append(f'Too few scenarios to exclude (95 %): {", ".join(limits)}.')
+        lines.append(f'Too few scenarios to exclude (95 % confidence): {", ".join(limits)}.')
     if summary.is_chosen:
         lines.append('These trials were named one by one (only): they show nothing of others.')
     if summary.repaired:

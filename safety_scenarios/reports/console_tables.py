@@ -136,9 +136,10 @@ def lines(summary: CampaignSummary) -> Iterator[str]:
         return
     where = f' ({", ".join(world.worlds)})' if world.worlds else ''
     locked = {'all': ', in lock-step', 'some': ', some of them in lock-step', 'none': ''}
+    told = {**world.quadrants, 'unknown': world.unknown}
     yield (f'In a simulated world{where}: {counted(world.trials, "trial")}'
-           f'{locked[world.lockstep]}. {quadrants_text(world.quadrants)}, '
-           f'{world.unknown} unknown.')
+           f'{locked[world.lockstep]}. '
+           f'{quadrants_text({name: count for name, count in told.items() if count})}.')
     yield (f'Of a trial: beyond a safety limit {mean_text(world.exposure_s)} (S_p included in '
            f'{world.with_separation} of {counted(world.trials, "trial")}), safety cost '
            f'{mean_text(world.safety_cost)}, time lost by standing '
@@ -274,10 +275,12 @@ def totals(matrix: KillMatrix) -> str:
 
 
 def sweep_table(matrix: KillMatrix) -> Table:
-    """Return a row for each scenario, and below it one for each of its checks."""
+    """Return a row for each scenario, below it one for each of its checks, and who passed."""
     table = Table(title=f'Tried with {counted(len(matrix.saboteurs), "wrong controller")} and '
-                        f'{counted(len(matrix.seeds), "seed")}, without ROS', title_justify='left',
-                  title_style='bold', box=box.SIMPLE_HEAD, pad_edge=False)
+                        f'{counted(len(matrix.seeds), "seed")}, without ROS; of: those that acted '
+                        f'otherwise than the reference', title_justify='left',
+                  title_style='bold', box=box.SIMPLE_HEAD, pad_edge=False, caption='',
+                  caption_justify='left', caption_style='')
     table.add_column('check')
     table.add_column('kind')
     table.add_column('fails', justify='right')
@@ -285,6 +288,10 @@ def sweep_table(matrix: KillMatrix) -> Table:
     for scenario in matrix.scenarios:
         tried = [cell for cell in scenario.trials if cell.verdicts and not cell.as_reference]
         stopped = [cell for cell in tried if Verdict.PASS not in cell.verdicts]
+        passed = [cell.saboteur for cell in tried if cell not in stopped]
+        if passed:
+            table.caption = f'{table.caption}Not rejected in {escape(scenario.scenario_id)}: ' \
+                            f'{escape(", ".join(passed))}\n'
         table.add_section()
         table.add_row(f'[bold]{escape(scenario.scenario_name)} ({escape(scenario.scenario_id)})',
                       'trial', str(len(stopped)), str(len(tried)))

@@ -64,7 +64,8 @@ class Cause:
         among = f' ({", ".join(kinds)})' if kinds else ''
         return (f'{self.check}: {counted(self.trials, "trial")} in '
                 f'{counted(len(self.scenarios), "scenario")}{among}. '
-                f'{"Worst: " if self.trials > 1 else ""}{_place(self.worst)}: {said}')
+                f'{"Worst: " if self.trials > 1 else ""}{_place(self.worst)}: {said}'
+                f'{_course(self.worst)}')
 
 
 class Failures:
@@ -150,7 +151,25 @@ def kind_of_failure(result: TrialResult) -> str:
 
 def _sentence(result: TrialResult) -> str:
     kind = kind_of_failure(result)
-    return f'{_place(result)}{", " if kind else ""}{kind}: {result.reason}'
+    return f'{_place(result)}{", " if kind else ""}{kind}: {result.reason}{_course(result)}'
+
+
+def _course(result: TrialResult) -> str:
+    """Return when a missed hazard was answered, when the robot stood, and how near it came."""
+    latency, world, cost = result.latency, result.world, result.separation
+    if not result.is_missed or latency is None:
+        return ''
+    told = [f'reaction at +{one.judged_ns / 1e6:.0f} ms' for one in [latency.reaction] if one]
+    if latency.stop is not None:
+        seen = world.stopping_distance_m if world is not None else None
+        way = f'{latency.stop.way:.2f} {latency.stop.unit}' if seen is None else f'{seen:.2f} m'
+        told.append(f'standstill at +{latency.stop.stands_ns / 1e6:.0f} ms, {way} further on')
+    if world is not None and world.min_gap_m is not None:
+        told.append(f'least distance {max(0.0, world.min_gap_m):.2f} m')
+    elif cost is not None and cost.available is not None:
+        told.append(f'{cost.available:.2f} m away at the start, of which '
+                    f'{cost.required:.2f} m are needed')
+    return f'. From the start of the hazard: {"; ".join(told)}' if told else ''
 
 
 def _place(result: TrialResult) -> str:

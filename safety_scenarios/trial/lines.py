@@ -55,12 +55,13 @@ class Lines(io.RawIOBase):
     """
     Reads a gzip file as far as it goes.
 
+    :param file: which it closes; one that could not be opened leaves no reader to be closed
     :ivar problem: what is wrong with the bytes read so far; empty: nothing
     :ivar is_whole: whether the file has its end; a crash may have cut it
     """
 
-    def __init__(self, path: Path) -> None:
-        self._file: BinaryIO = path.open('rb')
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
         self._stream = zlib.decompressobj(_GZIP)
         self._ready = memoryview(b'')
         self._line = 0
@@ -121,7 +122,7 @@ def open_lines(path: Path) -> tuple[io.BufferedReader, Lines]:
 
     :raises OSError: it cannot be read
     """
-    lines = Lines(path)
+    lines = Lines(path.open('rb'))
     return io.BufferedReader(lines, _BLOCK), lines
 
 

@@ -112,6 +112,8 @@ def test_trials_are_filtered_sorted_and_searched(opened, folder):
     assert rows(page) == 2
     page.click('#list tbody a')  # while the search is still in focus
     page.wait_for_selector('#trial-name .v-fail')
+    page.locator('#list tbody .why').nth(1).click()  # anywhere in the row
+    page.wait_for_selector('#list tr.chosen:nth-child(2)')
     page.fill('#words', 'nobody says this')
     assert rows(page) == 0
     page.fill('#words', '')

@@ -122,8 +122,9 @@ def rejection_notes(trial: JudgedTrial) -> Iterator[Note]:
     """Tell what was rejected, and that what was commanded before it went on."""
     for topic, execution in _with_rejections(trial):
         if execution.accepted.any():
-            yield Note(code='rejected', text=f'{_rejections(trial, topic, execution)}; what was '
-                                             f'executed before went on')
+            yield Note(code='rejected', text=(
+                f'{_rejections(trial, topic, execution)}. It executed the other '
+                f'{int(execution.accepted.sum())}, and continued the one before a rejected one'))
 
 
 def _with_rejections(trial: JudgedTrial) -> Iterator[tuple[str, Execution]]:

@@ -200,7 +200,7 @@ _HELD_NS = 100_000_000
 
 class Fresh(InvariantPlugin):
     """
-    While ``topics`` are older (by stamp) than ``max_age_ms``: ``signal <= at_most``, or braking.
+    While one of ``topics`` is older than ``max_age_ms``: ``signal <= at_most``, or braking.
 
     The age is that of the newest header stamp that was sent on the topic (frozen data keep their
     stamp, and are no younger for being sent again), or of the newest message where its type has

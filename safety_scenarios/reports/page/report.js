@@ -164,6 +164,9 @@ window.SafetyScenarios = window.SafetyScenarios || {};
       }
       row.append(cell);
     });
+    row.addEventListener('click', (event) => {  // by keyboard: the link
+      if (!event.target.closest('a') && !String(getSelection())) location.hash = linkTo(trial);
+    });
     return row;
   }
 

@@ -220,7 +220,7 @@
         `The robot confirmed it after ${figure(view.latency.confirmed_ms, 'ms', 1)}: ` +
         `${view.latency.confirmed_class}.`),
       cost === null ? null : make('p', {},
-        `In metres: it needs S_p = ${figure(cost.required, 'm')} at ` +
+        `In metres: with this reaction it needs ${figure(cost.required, 'm')} at ` +
         `${figure(cost.speed, 'm/s')}; ` + (cost.available === null
           ? 'how much there was is not known' : `there were ${figure(cost.available, 'm')}, ` +
           `${figure(cost.left, 'm')} left`) +
@@ -741,7 +741,7 @@
     const latencyHolder = make('div', {});
     const named = [...new Map([
       ...(view.phases.some((one) => one.begin === 0) ? [['onset', 0]] : []),
-      ...view.moments.filter((one) => ['reaction', 'stands', 'least gap', 'confirmed'].includes(
+      ...view.moments.filter((one) => ['reaction', 'stands', 'least gap', 'touch', 'confirmed'].includes(
         one.what)).map((one) => [one.what, one.t])])];
 
     const root = make('div', { class: 'ss-trial' },

@@ -314,8 +314,9 @@ def _latency(view: Mapping[str, Any], console: Console,
     if cost is not None:
         there = 'how much there was is not known' if cost['available'] is None else \
             f'there were {cost["available"]:.2f} m, {cost["left"]:.2f} m left'
-        yield Text(f'In metres: it needs S_p = {cost["required"]:.2f} m at {cost["speed"]:.2f} '
-                   f'm/s; {there}. A further 100 ms cost {cost["per_100_ms"]:.3f} m.')
+        yield Text(f'In metres: with this reaction it needs {cost["required"]:.2f} m at '
+                   f'{cost["speed"]:.2f} m/s; {there}. A further 100 ms cost '
+                   f'{cost["per_100_ms"]:.3f} m.')
 
 
 def _timeline(view: Mapping[str, Any], console: Console,

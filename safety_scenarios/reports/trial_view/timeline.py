@@ -21,7 +21,7 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Elapsed, Latency, TrialResult
 from safety_scenarios.scenario.timing import Measuring
-from safety_scenarios.scenario.verdict import AFTER
+from safety_scenarios.scenario.verdict import AFTER, Verdict
 from safety_scenarios.trial.trial import ALL_CLEAR, NOMINAL, PROMPT, Timeline, TrialRecord
 
 _HIDDEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e'
@@ -344,7 +344,8 @@ def _what(events: Sequence[Event]) -> str:
         intent = json.loads(first.arguments)
         told = [f'{name} {value:.2f} {unit}' for name, unit in _TOLD.items()
                 if isinstance(value := intent.get(name), (int, float))]
-        kind = str(intent.get('fault') or intent.get('kind', '')).replace('_', ' ')
+        kind = str(intent.get('fault') or intent.get('kind', '')).removesuffix('_at')
+        kind = kind.replace('_', ' ')
         return on_one_line(', '.join([kind, *told]), 160)
     if first.message is None:
         return 'silence: no more messages are published'
@@ -427,6 +428,9 @@ def _of_world(result: TrialResult) -> Iterator[Mapping[str, Any]]:
         yield {'t': round(world.min_gap_at_ms), 'what': 'least gap',
                'text': on_one_line(f'{world.min_gap_m:.3f} m to the nearest body '
                                    f'({world.min_gap_to})', 200)}
+    for one in result.findings:
+        if one.source == 'contact' and one.verdict is Verdict.FAIL and one.at_ms is not None:
+            yield {'t': round(one.at_ms), 'what': 'touch', 'text': on_one_line(one.reason, 200)}
 
 
 def _of_record(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:

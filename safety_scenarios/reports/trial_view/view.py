@@ -186,7 +186,8 @@ def _scores(result: TrialResult) -> Iterator[Sequence[str]]:
 
 def _drawn(result: TrialResult) -> Mapping[str, float | int | str | None]:
     return {on_one_line(str(name), 60): _figure(value) if isinstance(value, (int, float))
-            and not isinstance(value, bool) else on_one_line(str(value), 80)
+            and not isinstance(value, bool) else on_one_line(
+                ', '.join(map(str, value)) if isinstance(value, (list, tuple)) else str(value), 80)
             for name, value in list(result.drawn.items())[:_DRAWN]}
 
 

@@ -138,6 +138,8 @@ class Evaluator(WithoutClock, LifecycleNode):
         with suppress(InputError):  # configuring says what is wrong; this is for ros2 param list
             self._read()
         self.add_on_set_parameters_callback(self._may_set)
+        if settings is None:
+            self.get_logger().info('unconfigured; waits for the transition configure')
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read the settings, load the scenarios, and refuse what could not be judged."""
@@ -157,7 +159,8 @@ class Evaluator(WithoutClock, LifecycleNode):
         self.get_logger().info(
             f'configured: {counted(len(plan.scenarios), "scenario")}, '
             f'{counted(settings.trials, "trial")} of each, '
-            f'against {plan.controller.label}')
+            f'against {plan.controller.label}'
+            + ('; waits for the transition activate' if self._given is None else ''))
         return _SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -110,7 +110,7 @@ class Difference(Noun):
     """Whether the other arm is better beyond the interval."""
 
     def __str__(self) -> str:
-        missing = ' (missing in the one)' if self.estimate.value is None else ''
+        missing = ' (none came in one of the arms)' if self.estimate.value is None else ''
         return f'{self.figure} {told(self.estimate)}{missing}'
 
 
@@ -132,8 +132,9 @@ class Dominated(Noun):
         if self.is_shown:
             return (f'{self.arm} is dominated by {self.by}: no better in any figure, and worse in '
                     f'{shown}')
-        return (f'{self.arm} is not better than {self.by} in any figure and behind in {shown}; '
-                f'each of these figures is within its interval. compare tests the trials in pairs')
+        return (f'{self.arm} is better than {self.by} in no figure, and worse in {shown}. Too few '
+                f'trials to exclude chance: the interval of each difference contains 0. To test '
+                f'the trials in pairs, use safety-scenarios compare')
 
 
 class Cliff(Noun):

@@ -42,7 +42,7 @@ def test_one_scenario_says_nothing_of_scenarios_and_something_of_itself(runs, ca
     assert '0.00782 (McNemar' in shown.out
     assert '0, 1 (SCN-R-101)' in shown.out
     assert '750 [-inf, inf] n=1' in shown.out
-    assert 'judging 8 trials from their records' in shown.err and 'bit for bit' not in shown.err
+    assert 'judging 8 trials again' in shown.err and 'bit for bit' not in shown.err
 
 
 def test_a_campaign_equals_itself(runs, capsys):

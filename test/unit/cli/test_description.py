@@ -37,8 +37,9 @@ def told(scenario_id: str) -> str:
         'onset (later fails; up to 200 ms it is called target, up to 350 ms acceptable), goes on '
         'at no less than 1 m/s^2, and then holds for 200 ms',
         'before the hazard does not stop for over 100 ms, for no harmless change either',
-        'S_p: 0.845 m at top speed: what the robot covers in 0.13 s and while it brakes, 0.15 m '
-        '(intrusion), 0.065 m (other uncertainty); 0.55 m (reach) are taken off the distance',
+        'S_p: 0.845 m at top speed = what the robot covers in 0.13 s and while it brakes + 0.15 m '
+        '(intrusion) + 0.065 m (other uncertainty). 0.55 m (reach) is first subtracted from the '
+        'distance',
         'scan: person, distance 2.05 to 2.45 m to the centre, bearing -0.2 to 0.2 rad, scanner '
         'as drawn', 'behind_bumper, backwards (2 in 9) or turned_left',
         'Meanwhile, if there is time, twice, for 0.5 to 2.5 s, a harmless change:',
@@ -91,6 +92,26 @@ def test_a_description_tells_the_benign_variant_and_what_is_demanded_there(
     assert f': a hazard; its benign variant: {variant};' in head, head
     line = next(one for one in rest if one.startswith(f'Benign variant {variant}, '))
     assert not [part for part in parts if part not in line], line
+
+
+def test_scenarios_are_chosen_by_their_tags(capsys):
+    assert main(['scenario', 'describe', '--tag', 'force', 'robotic']) == 0
+    heads = [line for line in capsys.readouterr().out.split('\n') if line.startswith('SCN-')]
+    assert [line.split()[0] for line in heads] == ['SCN-R-103']
+
+
+def test_the_command_for_scenarios_that_need_a_world_names_the_link_with_one(capsys):
+    fits = ['SCN-R-201', 'SCN-R-102']
+    assert main(['scenario', 'describe', '--profile', 'turtlebot4', *fits]) == 2
+    assert ' --link simulated' in capsys.readouterr().out.split('\n')[-2]
+    assert main(['scenario', 'describe', '--profile', 'turtlebot4', 'SCN-R-101', 'SCN-R-102']) == 2
+    assert ' --link' not in capsys.readouterr().out.split('\n')[-2]
+
+
+def test_a_description_tells_which_messages_are_lost_and_who_walks_along():
+    assert 'scan: link_loss, messages lost: 2' in told('SCN-R-105')
+    assert 'While one of [scan, human_pose] is older than 500 ms: ' in told('SCN-R-105')
+    assert 'walks along, scanner' in told('SCN-R-107')
 
 
 def test_a_description_states_that_there_is_no_benign_variant(tmp_path, capsys):

@@ -16,6 +16,7 @@ from safety_scenarios.campaign.rejudging.rejudge import summary_of
 from safety_scenarios.campaign.run import run
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import MissingDependencyError
+from safety_scenarios.reports.console_tables import sweep_table
 from safety_scenarios.reports.outputs import report as reporting
 from safety_scenarios.reports.page import page as html_page
 from safety_scenarios.reports.page.first_screen import tiles
@@ -125,6 +126,17 @@ def test_a_kill_matrix_is_shown_with_the_checks_that_nothing_fails(today, tmp_pa
     assert main(['report', str(today), '--kill-matrix', str(tmp_path / 'matrix.json')]) == 0
     shown = text(today / 'report.html')
     assert '1 of 1' in shown and '<td class="num none">0 of 1</td>' in shown
+
+
+def test_the_wrong_controllers_that_a_scenario_does_not_reject_are_named():
+    matrix = KillMatrix(
+        seeds=(0,), saboteurs=(Saboteur(name='late', does='reacts late'),), mistakes=(),
+        scenarios=(ScenarioMatrix(
+            scenario_id='A', scenario_name='A', path='a.yaml', family='robot hazard',
+            reference=Cell(saboteur='rule_based', verdicts=(Verdict.PASS,)),
+            trials=(Cell(saboteur='late', verdicts=(Verdict.FAIL,)),
+                    Cell(saboteur='creeps', verdicts=(Verdict.FAIL, Verdict.PASS))), rows=()),))
+    assert sweep_table(matrix).caption == 'Not rejected in A: creeps\n'
 
 
 @pytest.mark.thorough

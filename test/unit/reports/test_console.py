@@ -19,7 +19,7 @@ from safety_scenarios.reports.console_tables import metres_table
 from safety_scenarios.reports.plain_text import without_exponents
 from safety_scenarios.scenario.blocks.robot import SeparationCost
 from safety_scenarios.scenario.controller import ControllerSpec
-from safety_scenarios.scenario.result import Latency, Note, TrialResult
+from safety_scenarios.scenario.result import Latency, Note, StopPath, TrialResult
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
 from safety_scenarios.trial.session import Beginning
 from safety_scenarios.trial.summary import CampaignSummary, Preflight, PreflightRow
@@ -93,6 +93,26 @@ def test_few_failures_have_the_sentence_of_each_and_stand_before_the_summary():
         assert (f'({result.scenario_id}, trial 1), hazard missed: {result.reason}'
                 in text) == (result.verdict is Verdict.FAIL)
     assert text.index('FAIL') < text.index('Hazards missed')
+
+
+def test_a_missed_hazard_tells_when_it_was_answered_and_how_far_the_robot_came():
+    stop = StopPath(stands_ns=ns(1610), way=0.75, unit='m', source='prediction')
+    late = LATE.model_copy(update={
+        'separation': COST, 'latency': LATE.latency.model_copy(update={'stop': stop})})
+    text = ' '.join(printed([late]).split())
+    assert ('. From the start of the hazard: reaction at +800 ms; standstill at +1610 ms, 0.75 m '
+            'further on; 2.00 m away at the start, of which 1.92 m are needed') in text
+    assert 'From the start' not in printed([TRIAL, SILENT])
+
+
+@for_each(('passing', 'can_help'), [(None, False), ('another', False), ('the same', True)])
+def test_conditions_are_offered_where_trials_of_one_scenario_passed_and_others_failed(
+        passing, can_help):
+    found = [LATE.model_copy(update={'index': index}) for index in range(12)]
+    if passing:
+        found.append(TRIAL.model_copy(update={
+            'index': 12, 'scenario_id': TRIAL.scenario_id if can_help else 'SCN-2'}))
+    assert ('campaign conditions runs/today' in printed(found)) == can_help
 
 
 def test_hazards_alone_show_no_needless_stop_and_no_refusal_of_everything():

@@ -9,6 +9,8 @@ import json
 import math
 import os
 from pathlib import Path
+import subprocess
+import sys
 import time
 
 from cases import for_each
@@ -347,6 +349,16 @@ def test_the_first_broken_line_is_named(change, number, told, path):
     rest = read_journal(path, registry.resolve, damage=damage)
     assert len(damage) == 1 and len(rest.events) == max(0, place - 2) and not rest.chain
     write_text(path, b''.join(whole).decode())
+
+
+def test_a_file_that_is_missing_leaves_nothing_that_cannot_be_closed(tmp_path):
+    """From Python 3.13 on each user is told of that, before it with -X dev alone."""
+    done = subprocess.run(
+        [sys.executable, '-X', 'dev', '-c', 'import pathlib, safety_scenarios.trial.lines as lines'
+         '\ntry:\n    lines.read_gzip(pathlib.Path("missing"))\nexcept OSError:\n    pass'],
+        cwd=tmp_path, env={**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))},
+        capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, '')
 
 
 def test_to_chain_anew_what_was_changed_gives_another_head(path):

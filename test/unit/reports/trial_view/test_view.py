@@ -23,7 +23,13 @@ from safety_scenarios.reports.scene.scene import Body
 from safety_scenarios.reports.scene.trial_scene import build_scene
 from safety_scenarios.reports.trial_view.comparison import compared
 from safety_scenarios.reports.trial_view.terminal import ASCII, lanes, Row, worst_first
-from safety_scenarios.reports.trial_view.timeline import changes, corners, fewer, places
+from safety_scenarios.reports.trial_view.timeline import (
+    changes,
+    corners,
+    fewer,
+    moments,
+    places,
+)
 from safety_scenarios.reports.trial_view.view import _path, above, view_of
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import Finding
@@ -113,6 +119,15 @@ def test_paths_and_extremes_are_those_that_the_world_told(shown, scenario):
     least = [one for one in view['moments'] if one['what'] == 'least gap']
     assert [one['text'].split()[0] for one in least] == (
         [] if result.world.min_gap_m is None else [f'{result.world.min_gap_m:.3f}'])
+
+
+def test_a_forbidden_contact_is_a_moment_of_the_timeline(shown):
+    found, result, view = shown['world', PERSON]
+    touched = Finding(check='touches nobody', kind='contact', source='contact', at_ms=2120.0,
+                      verdict=Verdict.FAIL, reason='the robot drove into a person')
+    late = result.model_copy(update={'findings': (*result.findings, touched)})
+    assert not [one for one in view['moments'] if one['what'] == 'touch']
+    assert {'t': 2120, 'what': 'touch', 'text': touched.reason} in moments(found, late, 0)
 
 
 def test_what_nobody_knows_is_said_and_not_drawn(shown):
