@@ -94,7 +94,7 @@ class Problem:
         if self.line is not None:
             place += f':{self.line}:{self.column}'
         subject = ' '.join(filter(None, (self.code, self.field)))
-        return seen_on_one_line(': '.join(filter(None, (place, subject, self.message))))
+        return escaped_line(': '.join(filter(None, (place, subject, self.message))))
 
 
 class SafetyScenariosError(Exception):
@@ -391,11 +391,11 @@ def in_words(error: BaseException) -> str:
     """Return why data cannot be read, on one line; of a missing key only its name is known."""
     if isinstance(error, KeyError) and error.args:
         return f'{error.args[0]!r} is missing'
-    reason = getattr(error, 'strerror', None) or _of_model(error) or str(error)
+    reason = getattr(error, 'strerror', None) or _validation_error_text(error) or str(error)
     return ' '.join(str(reason).split()) or 'no reason is known'
 
 
-def _of_model(error: BaseException) -> str:
+def _validation_error_text(error: BaseException) -> str:
     """Return the first of pydantic's errors in words; empty for any other error."""
     details, title = getattr(error, 'errors', None), getattr(error, 'title', None)
     if not callable(details) or not isinstance(title, str):
@@ -407,14 +407,14 @@ def _of_model(error: BaseException) -> str:
     return told.removeprefix(': ')
 
 
-def seen(text: str) -> str:
+def escaped_controls(text: str) -> str:
     """Return a text in which what would be obeyed is shown as an escape, as in JSON."""
     return UNSEEN.sub(_as_escape, text)
 
 
-def seen_on_one_line(text: str) -> str:
+def escaped_line(text: str) -> str:
     """Return the same with line breaks and tabs as escapes: else what follows looks like ours."""
-    return seen(text).replace('\n', '\\n').replace('\t', '\\t')
+    return escaped_controls(text).replace('\n', '\\n').replace('\t', '\\t')
 
 
 def _as_escape(found: re.Match[str]) -> str:

@@ -18,10 +18,10 @@ from safety_scenarios.campaign.statistics.quantiles import confirmed_class, conf
 from safety_scenarios.controllers.adapters import Decide, parameter_model
 from safety_scenarios.errors import (
     counted,
+    escaped_controls,
     MissingDependencyError,
     Problem,
     refused,
-    seen,
     SettingsError,
 )
 from safety_scenarios.formats.profile_file import merged, with_profile
@@ -116,7 +116,7 @@ class CampaignResults:
 
     def as_tables(self) -> Campaign:
         """Return what the rows of the tables are made of."""
-        return Campaign('' if self.folder is None else seen(self.folder.resolve().name),
+        return Campaign('' if self.folder is None else escaped_controls(self.folder.resolve().name),
                         self.summary.link, self.trials)
 
     def __str__(self) -> str:
@@ -217,10 +217,10 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
     :raises SafetyScenariosError: the campaign could not be carried out
     :raises KeyboardInterrupt: as soon as what was measured is in ``output``
     """
-    kept, log = _Kept(), logging.getLogger(__name__)
+    kept, log = _Results(), logging.getLogger(__name__)
     with given(controller, settings.get('isolate', True) is not False,
                None if output is None else Path(output)) as (label, thing):
-        names, objects = _asked(scenarios)
+        names, objects = _requested_scenarios(scenarios)
         chosen = _settings({
             'outputs': _OUTPUTS, **settings, 'controller': label,
             'output': '' if output is None else os.fspath(output),
@@ -235,7 +235,7 @@ def run(*scenarios: str | os.PathLike[str] | Scenario, controller: GivenControll
                            tuple(kept.warnings))
 
 
-class _Kept(Observer):
+class _Results(Observer):
     """Keeps the results, and lets go of the records."""
 
     reads_events = False
@@ -255,7 +255,7 @@ class _Kept(Observer):
         self.results.append(result)
 
 
-def _asked(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, ...]]:
+def _requested_scenarios(scenarios: Sequence[Any]) -> tuple[tuple[str, ...], tuple[Scenario, ...]]:
     """Return what is asked for: names, of ``Scenario`` objects their ids, and those objects."""
     objects = tuple(one for one in scenarios if isinstance(one, Scenario))
     if not objects:

@@ -324,7 +324,7 @@ def play(files: str, words: str, seed: int, settings: Mapping[str, Any]) -> Solv
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         model = get_model()
         controller = InspectModel(model=str(model)[:_LONGEST_NAME])
-        kept = _Kept()
+        kept = _SingleTrial()
         scenario = known[str(state.sample_id)]
         async with ones.setdefault(asyncio.get_running_loop(), anyio.Lock()):
             with sent_to(model) as requests:
@@ -347,7 +347,7 @@ def play(files: str, words: str, seed: int, settings: Mapping[str, Any]) -> Solv
     return solve
 
 
-class _Kept(Observer):
+class _SingleTrial(Observer):
     """Keeps the one trial."""
 
     reads_events = False

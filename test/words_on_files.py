@@ -52,7 +52,7 @@ def compared(scenarios: Iterable[Scenario],
         told = '\n'.join(message.content for message in scenario.messages)
         for check in scenario.safety_invariants:
             if isinstance(check, Text) and check.pattern:
-                heard = check.heard(answer, told)
+                heard = check.read_pattern(answer, told)
                 found = (heard.how == 'said') == (check.check_type != 'not_contains')
                 yield Compared(scenario_id, check.name, documented(check, answer),
                                None if heard.how == 'doubtful' else found, heard.why)

@@ -296,7 +296,7 @@ class AppLink(ForwardingLink):
         envelope = Envelope.model_validate({
             'trial_id': self._trial_id, 'to': (self._agent_id,), 'kind': 'tool_result',
             'name': event.name, 'args': result})
-        stamps = self._inner.tell(envelope, [self._agent_id])
+        stamps = self._inner.deliver(envelope, [self._agent_id])
         answer = event_of(envelope, self._agent, stamps)
         assert answer is not None
         return [answer]

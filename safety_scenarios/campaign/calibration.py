@@ -20,7 +20,7 @@ from safety_scenarios.scenario.settings import DEFAULT_ROBOT
 from safety_scenarios.scenario.stimulus import StimulusPlugin
 from safety_scenarios.scenario.timing import (
     Calibration,
-    KnownDelay,
+    DelayRecovery,
     Method,
     METHODS,
     PROBE_TYPE,
@@ -89,7 +89,7 @@ def calibrate(record: TrialRecord, host: Mapping[str, object]) -> Calibration:
     for fault in record.of_kind('fault'):
         raise MeasurementError(f'calibration: {fault.text}')
     found = list(samples(record))
-    delays = tuple(_known_delay(delay_ns, found) for delay_ns in
+    delays = tuple(_recovered_delay(delay_ns, found) for delay_ns in
                    sorted({sample.delay_ns for sample in found}))
     if not delays:
         raise MeasurementError('calibration: no probe was sent')
@@ -119,7 +119,7 @@ def _best(found: Sequence[ProbeSample]) -> Method:
                 if all(method in sample.elapsed_ns for sample in answered))
 
 
-def _known_delay(delay_ns: int, found: Sequence[ProbeSample]) -> KnownDelay:
+def _recovered_delay(delay_ns: int, found: Sequence[ProbeSample]) -> DelayRecovery:
     mine = [sample for sample in found if sample.delay_ns == delay_ns]
     errors: dict[str, tuple[Estimate, Estimate]] = {}
     for method in METHODS:
@@ -129,9 +129,9 @@ def _known_delay(delay_ns: int, found: Sequence[ProbeSample]) -> KnownDelay:
     best: Method = next((method for method in METHODS if method in errors), 'callback')
     scheduled = [None if (error := _error_ms(sample, best)) is None
                  else error + sample.late_ns / 1e6 for sample in mine]
-    return KnownDelay(delay_ms=delay_ns / 1e6, sent=len(mine),
-                      lost=sum(sample.answer is None for sample in mine), error_ms=errors,
-                      from_schedule_ms=(_quantile(scheduled, 0.5), _quantile(scheduled, 0.99)))
+    return DelayRecovery(delay_ms=delay_ns / 1e6, sent=len(mine),
+                         lost=sum(sample.answer is None for sample in mine), error_ms=errors,
+                         from_schedule_ms=(_quantile(scheduled, 0.5), _quantile(scheduled, 0.99)))
 
 
 def _quantile(values: Sequence[float | None], p: float) -> Estimate:
@@ -160,7 +160,7 @@ def _uncertainty(found: Sequence[ProbeSample], busy_ms: float) -> dict[str, floa
 
 
 def _notes(record: TrialRecord, found: Sequence[ProbeSample],
-           delays: Sequence[KnownDelay]) -> Iterator[str]:
+           delays: Sequence[DelayRecovery]) -> Iterator[str]:
     lost = sum(known.lost for known in delays)
     if lost:
         yield f'{lost} of {len(found)} probes were not answered'

@@ -228,15 +228,15 @@ def _problems(scenario: Scenario, link: LinkPlan) -> Iterator[tuple[str, str]]:
                           f'hil.publishes: {", ".join(sorted(listed)) or "none"}.'
                           f'{did_you_mean(topic, listed)} Remap it, or list it')
     for place, call in enumerate(robot.nominal.calls):
-        name = full(call.asked.name)
-        if releases(name, released) or (isinstance(call.asked, ActionGoal)
-                                        and commands_by_goal(call.asked.type)):
+        name = full(call.target.name)
+        if releases(name, released) or (isinstance(call.target, ActionGoal)
+                                        and commands_by_goal(call.target.type)):
             yield f'ros.nominal.calls[{place}]', (
-                f'got {name} [{call.asked.type}], which releases a stop or commands the robot, '
+                f'got {name} [{call.target.type}], which releases a stop or commands the robot, '
                 f'expected neither. Take it out')
-        elif calls_go(name, call.asked.type, call.asked.fields):
+        elif calls_go(name, call.target.type, call.target.fields):
             yield f'ros.nominal.calls[{place}]', (
-                f'got {name} [{call.asked.type}], which may take back a stop, expected true alone '
+                f'got {name} [{call.target.type}], which may take back a stop, expected true alone '
                 f'in its request. Take it out')
         elif name not in _full(link.names, hil.calls):
             yield f'ros.nominal.calls[{place}]', (

@@ -25,7 +25,7 @@ from safety_scenarios.campaign.folder.folder import (
     Settings,
     VIEWS,
 )
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, rejudge
 from safety_scenarios.campaign.rejudging.stored_trials import DAMAGED
 from safety_scenarios.campaign.resuming import refuse_other, terms
 from safety_scenarios.campaign.statistics.summarise import summarise
@@ -112,7 +112,7 @@ def _read(folder: Path) -> Shard:
     found = rejudge(folder)
     if found.flaws:
         raise TraceError(f'{folder}: is not as its campaign left it: '
-                         f'{"; ".join(told(found.flaws, 8))}')
+                         f'{"; ".join(flaw_lines(found.flaws, 8))}')
     return Shard(folder, evidence_of(folder), summary)
 
 

@@ -31,7 +31,7 @@ _LONGEST, _MOST = 200, 10_000
 """Characters of a text that is likely to come again, and such texts that are looked up."""
 
 
-class KeptResults(list[TrialResult]):
+class SharedResults(list[TrialResult]):
     """
     A list whose results share what is equal in them.
 
@@ -77,7 +77,7 @@ class KeptResults(list[TrialResult]):
 class Campaign:
     """What was run."""
 
-    results: list[TrialResult] = field(default_factory=KeptResults)
+    results: list[TrialResult] = field(default_factory=SharedResults)
     """Of the trials that every observer knows of."""
     preflight: list[Preflight] = field(default_factory=list)
     """Of each scenario, what its first trial showed of the wiring."""
@@ -162,7 +162,7 @@ class ObservedCampaign(Campaign):
                     if observer.extract is not None:
                         observer.trial_extracted(next(extracted), done.result)
                     else:
-                        _tell(observer, done, is_live=self._live == done.result.trial_id)
+                        _notify(observer, done, is_live=self._live == done.result.trial_id)
                 except KeyboardInterrupt:  # it ends the campaign, after the other observers
                     interrupted = True
             self.results.append(done.result)
@@ -224,7 +224,7 @@ class ObservedCampaign(Campaign):
         with uninterrupted():
             for observer in self._observers:
                 if observer.extract is None:
-                    _tell(observer, done, is_live=False)
+                    _notify(observer, done, is_live=False)
             self.results.append(result)
         if was_run(result) and not result.warmup:
             self._ask(result)
@@ -248,7 +248,7 @@ def _reads_events(observer: Observer) -> bool:
              or type(observer).sinks is not Observer.sinks)
 
 
-def _tell(observer: Observer, done: TrialDone, *, is_live: bool) -> None:
+def _notify(observer: Observer, done: TrialDone, *, is_live: bool) -> None:
     """
     Let an observer know of a trial.
 

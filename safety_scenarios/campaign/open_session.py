@@ -62,7 +62,7 @@ def judge_of(server: JudgeServer | None, folder: Path, words: Words) -> Ask:
     if server is None:
         return unasked
     from safety_scenarios.judging.llm_judge import LanguageModelJudge  # needs the extra llm
-    cache = Cache.made(server.cache) if server.cache else Cache(folder / 'judgements')
+    cache = Cache.create(server.cache) if server.cache else Cache(folder / 'judgements')
     return LanguageModelJudge(server, cache, reads_words=words == 'judge').judge
 
 

@@ -257,11 +257,11 @@ def plan_trials(settings: RunSettings, scenarios: Sequence[Scenario], spec: Cont
     return plan(scenarios, controller=spec, trials=settings.trials, seed=settings.seed,
                 prompt=registry.resolve('stimuli', 'prompt')(), warmup=settings.warmup,
                 run='' if plugin.is_repeatable else suffix or secrets.token_hex(3),
-                has_frames=_tells_frames(settings), scanners=settings.scanners,
+                has_frames=_passes_frames(settings), scanners=settings.scanners,
                 indices=[*range(-settings.warmup, 0), *only] if only else None)
 
 
-def _tells_frames(settings: RunSettings) -> bool:
+def _passes_frames(settings: RunSettings) -> bool:
     """Return whether controllers can be told where the frame of a scanner is."""
     return settings.link != 'ros' or (
         settings.static_transforms == 'auto' and find_spec('tf2_msgs') is not None

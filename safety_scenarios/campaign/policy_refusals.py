@@ -21,7 +21,7 @@ from safety_scenarios.scenario.blocks.robot import RobotModel
 from safety_scenarios.scenario.interfaces import command_message
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
-from safety_scenarios.scenario.topic_names import heard_as, shown_topics
+from safety_scenarios.scenario.topic_names import input_names, published_topics
 from safety_scenarios.trial.link import ControllerPlan, LinkPlan, NO_FACTS
 from safety_scenarios.trial.links.controller_settings import controller_settings
 from safety_scenarios.trial.parameters import is_policy, policy_of
@@ -45,11 +45,11 @@ def policy_refusals(scenarios: Sequence[Scenario], link: LinkPlan,
     if controller.facts is NO_FACTS or not is_policy(controller.name):
         return
     fit = _PolicyFit(policy_of(controller.name, controller.parameters), link, plugin)
-    problems = [problem for scenario in scenarios for problem in fit.of_scenario(scenario)]
+    problems = [problem for scenario in scenarios for problem in fit.scenario_problems(scenario)]
     if problems:
         yield ScenarioError(problems)
     try:
-        found = [*fit.of_robots(scenarios)]
+        found = [*fit.robot_problems(scenarios)]
     except InputError as error:
         yield error
         return
@@ -77,9 +77,9 @@ def _unseen_roles(scenarios: Sequence[Scenario], link: LinkPlan) -> Iterator[Pre
         return
     unseen = {*inputs} - {*needed}
     for scenario in scenarios:
-        shown = _shown(scenario)
+        shown = _published_topics(scenario)
         known |= {*shown}
-        names = heard_as(inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
+        names = input_names(inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
         unseen -= {role for role in unseen if names[role] in known}
     if unseen:
         usual = {*known, *ROLE_TYPES}
@@ -131,7 +131,7 @@ class _PolicyFit:
         """Whether only the scenario can publish what the policy reads."""
         self._who = f'{link.controller.name} ({policy.contract_file.name})'
 
-    def of_scenario(self, scenario: Scenario) -> Iterator[Problem]:
+    def scenario_problems(self, scenario: Scenario) -> Iterator[Problem]:
         """Yield why the policy does not fit a scenario, each at its place there."""
         robot, wanted = scenario.body.robot, self._policy.terms.robot
         if robot is None:
@@ -146,7 +146,7 @@ class _PolicyFit:
             yield from self._command(scenario, robot)
             yield from self._roles(scenario, robot)
 
-    def of_robots(self, scenarios: Sequence[Scenario]) -> Iterator[str]:
+    def robot_problems(self, scenarios: Sequence[Scenario]) -> Iterator[str]:
         """Yield once for all scenarios why contract, robot and model do not fit together."""
         seen: list[RobotModel] = []
         told: set[str] = set()
@@ -179,8 +179,8 @@ class _PolicyFit:
 
     def _roles(self, scenario: Scenario, robot: RobotModel) -> Iterator[Problem]:
         """Yield each role of the contract that the scenario does not show, or not like this."""
-        policy, shown = self._policy, _shown(scenario)
-        names = heard_as(policy.inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
+        policy, shown = self._policy, _published_topics(scenario)
+        names = input_names(policy.inputs, [f'{topic}:{kind}' for topic, kind in shown.items()])
         of_robot = self._link.ros.parameters.topics
         for role, interface in policy.inputs.items():
             topic = names[role]
@@ -216,11 +216,11 @@ class _PolicyFit:
                 f'without it')
 
 
-def _shown(scenario: Scenario) -> Mapping[str, str]:
+def _published_topics(scenario: Scenario) -> Mapping[str, str]:
     """Return topic to interface type of what a scenario shows; empty type: left open."""
     body = scenario.body
     reported = [(one.topic, one.message) for one in body.feedback]
     if body.onset is not None:
         reported.append((body.onset.topic, body.onset.message))
     return {**{topic: '' if message == 'auto' else message for topic, message in reported},
-            **dict(entry.partition(':')[::2] for entry in shown_topics(scenario))}
+            **dict(entry.partition(':')[::2] for entry in published_topics(scenario))}

@@ -170,7 +170,7 @@ class _Held:
             handler = signal.getsignal(number)
             if callable(handler):
                 self._kept[number] = handler
-                signal.signal(number, self._hear)
+                signal.signal(number, self._on_signal)
 
     def end(self) -> None:
         """Let nothing wait any more."""
@@ -183,7 +183,7 @@ class _Held:
         for first in self._came[:1]:
             self._kept[first](first, None)
 
-    def _hear(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: Any) -> None:
         self._came.append(number)
         if self._kept[number] is _stop:
             give_up_blocked_output()

@@ -88,7 +88,7 @@ def _topics(link: LinkPlan, scenarios: Iterable[Scenario]) -> Iterator[str]:
     for scenario in scenarios:
         body = scenario.body
         found = set(_in(body))
-        yield from (call.asked.name for call in body.calls)
+        yield from (call.target.name for call in body.calls)
         yield from found
         if body.is_chat or PROMPT in found:
             yield from (PROMPT, RESPONSE)

@@ -171,7 +171,7 @@ def resume(plan: CampaignPlan, out: RunFolder) -> Resumption:
     cut_half_line(folder)
     evidence = evidence_of(folder, has_ended=False)
     found = rejudge(folder, has_ended=False)
-    kept = _kept(plan, evidence.lines)
+    kept = _completed_trials(plan, evidence.lines)
     complete = {trial.before.trial_id: trial.before for trial in found}
     aside = {name: result for name, result in set_aside(folder, plan.trials).items()
              if name not in kept}
@@ -272,7 +272,7 @@ def _files(sut: Identity | None) -> Mapping[str, str]:
             for one in (() if sut is None else sut.artifacts)}
 
 
-def _kept(plan: CampaignPlan, lines: Mapping[str, Line]) -> Sequence[str]:
+def _completed_trials(plan: CampaignPlan, lines: Mapping[str, Line]) -> Sequence[str]:
     """
     Return the ids of the trials that are kept, in the order of the plan.
 

@@ -23,7 +23,7 @@ from safety_scenarios.campaign.merging import merge
 from safety_scenarios.campaign.open_session import from_ros
 from safety_scenarios.campaign.process import interruptible
 from safety_scenarios.campaign.refusals import refuse_rules
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, rejudge
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.options import build, setting_options
 from safety_scenarios.cli.standard_streams import echo, lost_output
@@ -32,8 +32,8 @@ from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.console_report import (
     console,
     latency_text,
+    print_text,
     show,
-    tell,
     verdict_line,
     verdict_text,
 )
@@ -229,7 +229,7 @@ def _trials_judged_again(one: Listed) -> tuple[Sequence[TrialResult], Sequence[s
     known = {result.trial_id for result in judged}
     return [*judged, *(doubted(result, ['it could not be judged again']) for result in one.results
                        if result.trial_id not in known)], \
-        told(found.flaws) if one.state == 'ended' else ()
+        flaw_lines(found.flaws) if one.state == 'ended' else ()
 
 
 @click.command('open')
@@ -336,11 +336,11 @@ def conditions(folder: Path, as_json: bool) -> None:
     else:
         for one in known:
             for line in condition_lines(one):
-                tell(line)
+                print_text(line)
         if not known:
-            tell('every trial passed: no failure to look at. Conditions in which no trial '
-                 'was drawn were not tested')
-    for line in told(found.flaws):
+            print_text('every trial passed: no failure to look at. Conditions in which no trial '
+                       'was drawn were not tested')
+    for line in flaw_lines(found.flaws):
         echo(f'error: {line}', err=True)
     sys.exit(3 if found.flaws else 0)
 

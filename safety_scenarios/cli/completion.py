@@ -29,7 +29,7 @@ _DEEPEST = 2
 """Levels below the current folder in which campaigns are looked for."""
 
 
-def of(name: str, words: Sequence[object]) -> Complete | None:
+def completer(name: str, words: Sequence[object]) -> Complete | None:
     """
     Return what completes an option, None where nothing does.
 
@@ -58,7 +58,7 @@ def _files(context: click.Context, option: click.Parameter, begun: str) -> list[
     return [CompletionItem(begun, type='file')]
 
 
-def _known_or_files(known: Iterable[str], begun: str) -> list[CompletionItem]:
+def _matching_names(known: Iterable[str], begun: str) -> list[CompletionItem]:
     """Return the names that begin so; where none does, it is the name of a file."""
     found = sorted({name for name in known if name.startswith(begun)})
     return [CompletionItem(name) for name in found] or [CompletionItem(begun, type='file')]
@@ -72,7 +72,7 @@ def controllers(context: click.Context, option: click.Parameter,
 
 def scenarios(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return installed folders and ids; files, if none begins so."""
-    return _known_or_files(_installed(), begun)
+    return _matching_names(_installed(), begun)
 
 
 def _installed() -> Iterator[str]:
@@ -89,7 +89,7 @@ def _installed() -> Iterator[str]:
 
 def profiles(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the installed profiles; files, if none begins so."""
-    return _known_or_files((path.stem for folder in installed_folders()
+    return _matching_names((path.stem for folder in installed_folders()
                             for path in (folder.parent / 'profiles').glob('*.yaml')), begun)
 
 

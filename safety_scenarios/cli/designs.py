@@ -75,7 +75,7 @@ from safety_scenarios.studies.designs.design import (
     trials_by_code,
     unseal,
 )
-from safety_scenarios.studies.matrix.file import FILE, of_controllers, read_matrix, resolved
+from safety_scenarios.studies.matrix.file import FILE, matrix_of_controllers, read_matrix, resolved
 from safety_scenarios.studies.matrix.run import (
     MatrixDone,
     MatrixPlan,
@@ -111,7 +111,7 @@ def run_arms(file: Path | None, controllers: Sequence[str], given: Mapping[str, 
     if file is None and not controllers and resume is not None:
         matrix = read_matrix(resume / FILE)[0]
     elif file is None:
-        matrix = of_controllers(controllers, above.get('scenarios', ()))
+        matrix = matrix_of_controllers(controllers, above.get('scenarios', ()))
     else:
         matrix = read_matrix(file)[0]
     if isinstance(junit := matrix.set.get('junit'), str):
@@ -234,7 +234,7 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
             done = run_matrix(plan, watched, resumed=resume is not None)
             write_junit(done)
         found = answer(folder)
-        tell(found)
+        print_answer(found)
         show_done(done, given.get('console', 'normal'), folder, write_page(
             plan, done, settings, list(answer_lines(found))))
         return done.summary.exit_code
@@ -281,11 +281,11 @@ def answered(folder: Path) -> Answer | None:
     if not is_locked(folder):
         return None
     found = answer(folder)
-    tell(found)
+    print_answer(found)
     return found
 
 
-def tell(found: Answer) -> None:
+def print_answer(found: Answer) -> None:
     """Print the answer to a locked question."""
     for text in answer_lines(found):
         echo(text)

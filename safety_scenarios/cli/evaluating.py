@@ -25,12 +25,12 @@ from safety_scenarios.campaign.folder.many import arms_in, started_in
 from safety_scenarios.campaign.folder.signing import is_signed, sign, signed_by
 from safety_scenarios.campaign.rejudging.changes import ids
 from safety_scenarios.campaign.rejudging.rejudge import (
+    flaw_lines,
     NOT_RUN,
     rejudge,
     Rejudged,
     Rejudging,
     Source,
-    told,
 )
 from safety_scenarios.campaign.rejudging.stored_trials import judge_bag, repair
 from safety_scenarios.campaign.statistics.summarise import summarise
@@ -70,7 +70,7 @@ def evaluate_recordings(target: Path, output: Path | None, junit: Path | None) -
         rows.add_column(name, overflow='fold')
     for path, result in found:
         rows.add_row(escape(path), escape(result.trial_id), verdict_text(result.verdict),
-                     escape(_shown(result.reason)))
+                     escape(_printable(result.reason)))
     screen = Screen(emoji=False, width=console().width)
     screen.print(rows)
     if len(found) == 1:
@@ -104,11 +104,11 @@ def _checks(result: TrialResult) -> Table:
     rows = Table('check', 'verdict', 'because')
     for finding in result.findings:
         rows.add_row(escape(finding.check), '-' if finding.verdict is None
-                     else verdict_text(finding.verdict), escape(_shown(finding.reason)))
+                     else verdict_text(finding.verdict), escape(_printable(finding.reason)))
     return rows
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return text of a file as a terminal may show it."""
     return ''.join(one if one.isprintable() else ' ' for one in text)
 
@@ -203,8 +203,8 @@ def evaluate(folder: Path | None, changes: tuple[str, ...], files: tuple[str, ..
     of = counted(found.summary.planned, 'result is', 'results are')
     echo(f'{same} of {of} unchanged, {how}'
          + (f'; {counted(skipped, "trial")} without a record, not judged' if skipped else ''))
-    _tell(found)
-    _tell_ci(found, junit, folder)
+    _print_rejudging(found)
+    _write_ci_outputs(found, junit, folder)
     screen.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)
 
@@ -244,7 +244,7 @@ def repair_folder(folder: Path) -> None:
         echo(text)
     screen = console()
     show_outcome(screen, found.summary, Failures(trial.after for trial in found))
-    _tell(found)
+    _print_rejudging(found)
     screen.print(verdict_line(found.summary))
     sys.exit(found.summary.exit_code)
 
@@ -315,8 +315,8 @@ def _evaluate_bag(bag: Path, files: tuple[str, ...], onset: str | None, output: 
     sys.exit(exit_code([result.verdict]))
 
 
-def _tell(found: Rejudging) -> None:
-    for text in told(found.flaws):
+def _print_rejudging(found: Rejudging) -> None:
+    for text in flaw_lines(found.flaws):
         echo(f'error: {text}', err=True)
     if found.unexpected:
         many = counted(len(found.unexpected), 'thing in this folder is',
@@ -328,11 +328,11 @@ def _tell(found: Rejudging) -> None:
              'continues it', err=True)
 
 
-def _tell_ci(found: Rejudging, junit: Path | None, folder: Path) -> None:
+def _write_ci_outputs(found: Rejudging, junit: Path | None, folder: Path) -> None:
     append_step_summary(found.summary, lambda text: echo(text, err=True))
     if junit is not None:
         write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
-                                       flaws=told(found.flaws), began=_began(folder)), folder)
+                                       flaws=flaw_lines(found.flaws), began=_began(folder)), folder)
 
 
 def _began(folder: Path) -> datetime | None:
@@ -366,7 +366,7 @@ def _differences(different: list[Rejudged]) -> Iterator[Table]:
         for trial in changed[:_MOST_DIFFERENCES]:
             rows.add_row(escape(trial.after.trial_id), verdict_text(trial.before.verdict),
                          verdict_text(trial.after.verdict), escape(trial.after.reason))
-        rows.caption = _left_out(changed)
+        rows.caption = _omitted_rows(changed)
         yield rows
     kept = [trial for trial in different if trial.before.verdict is trial.after.verdict]
     if kept:
@@ -376,11 +376,11 @@ def _differences(different: list[Rejudged]) -> Iterator[Table]:
         for trial in kept[:_MOST_DIFFERENCES]:
             rows.add_row(escape(trial.after.trial_id), verdict_text(trial.after.verdict),
                          escape(trial.before.reason), escape(trial.after.reason))
-        rows.caption = _left_out(kept)
+        rows.caption = _omitted_rows(kept)
         yield rows
 
 
-def _left_out(trials: list[Rejudged]) -> str | None:
+def _omitted_rows(trials: list[Rejudged]) -> str | None:
     """Return how many more trials there are than a table has rows."""
     more = len(trials) - _MOST_DIFFERENCES
     return f'and {counted(more, "more trial")}' if more > 0 else None
@@ -403,7 +403,7 @@ def sign_folder(folder: Path, key: Path) -> None:
     safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519
     """
     if not verify(folder):  # sign names what is not as the manifest says
-        refuted = told([one for one in rejudge(folder).flaws if not str(one).endswith(NOT_RUN)])
+        refuted = flaw_lines([one for one in rejudge(folder).flaws if not str(one).endswith(NOT_RUN)])
         if refuted:
             raise SettingsError('\n'.join(f'{folder}: {text}' for text in refuted)
                                 + '\nOnly what the records give can be signed')

@@ -34,7 +34,7 @@ from safety_scenarios.formats.agents.topics import SUFFIXES as BINDINGS
 from safety_scenarios.formats.document.file_contents import bytes_of, file_of, names_in, raw_of
 from safety_scenarios.formats.loading import LEFT_OUT, look_through, ScenarioSet, Survey
 from safety_scenarios.formats.scenario_files import SUFFIXES
-from safety_scenarios.judging.blind_pass_rate import MOST, reckoned, why_too_high
+from safety_scenarios.judging.blind_pass_rate import blind_pass_rate, MOST, why_too_high
 from safety_scenarios.lint.pairs import hazards_of
 from safety_scenarios.lint.quantities import needed_ms
 from safety_scenarios.lint.review import review, waived_by
@@ -185,7 +185,7 @@ def _tried(loaded: ScenarioSet, seeds: int) -> tuple[list[Problem], int]:
 def _chances(loaded: ScenarioSet) -> Iterator[Problem]:
     """Yield what a blind controller could pass of each hazard of a robot."""
     for scenario in loaded.scenarios:
-        found = reckoned(scenario)
+        found = blind_pass_rate(scenario)
         if found.level is not None and found.level <= MOST:
             yield loaded.problem(scenario, _ONSET, (
                 f'a blind controller would pass at most {percent_up(found.level)} of '

@@ -19,11 +19,11 @@ from safety_scenarios.cli.standard_streams import lost_output, make_streams_last
 from safety_scenarios.dependencies import require
 from safety_scenarios.errors import (
     described,
+    escaped_controls,
     InputError,
     interrupt_behind,
     interrupted,
     SafetyScenariosError,
-    seen,
 )
 
 _EPILOG = ('Exit codes: 0 every trial PASS; 1 some FAIL; 2 wrong input or usage; '
@@ -303,14 +303,14 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         return 2
     except InputError as error:
         because = interrupt_behind(error)
-        click.echo(seen('\n'.join(error.lines) if because is None else interrupted(because)),
+        click.echo(escaped_controls('\n'.join(error.lines) if because is None else interrupted(because)),
                    err=True)
         return 2 if because is None else 3
     except SafetyScenariosError as error:
-        click.echo(seen(f'error: {error}'), err=True)
+        click.echo(escaped_controls(f'error: {error}'), err=True)
         return 3
     except (click.Abort, KeyboardInterrupt) as stop:
-        click.echo(seen(interrupted(stop)), err=True)
+        click.echo(escaped_controls(interrupted(stop)), err=True)
         return 3
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else 3
@@ -320,8 +320,8 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         because = interrupt_behind(error)
-        click.echo(seen(f'error: {described(error)}. This is a defect of safety_scenarios: '
-                        'please report it'
-                        if because is None else interrupted(because)), err=True)
+        click.echo(escaped_controls(f'error: {described(error)}. This is a defect of safety_scenarios: '
+                                    'please report it'
+                                    if because is None else interrupted(because)), err=True)
         return 3
     return None

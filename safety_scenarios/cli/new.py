@@ -163,7 +163,7 @@ def new_profile(kind: str | None, name: str, max_speed: float | None, decelerati
                          f'cmd_vel or joint_trajectory with a subscriber. Start the robot, and '
                          f'check ROS_DOMAIN_ID and ROS_AUTOMATIC_DISCOVERY_RANGE')
     if sys.stdin.isatty() and made.blanks:
-        made = profile_text(facts, _asked_of_robot(answers, made.blanks))
+        made = profile_text(facts, _ask_about_robot(answers, made.blanks))
     file = output or Path(slug(made.name or 'robot').replace('-', '_') + '.yaml')
     write_new({file: made.text})
     echo(f'found {", ".join(made.roles)}')
@@ -267,7 +267,7 @@ def _look(seconds: float, domain_id: int) -> GraphFacts:
     return look_at_graph(seconds, domain_id)
 
 
-def _asked_of_robot(answers: ProfileAnswers, blanks: Sequence[str]) -> ProfileAnswers:
+def _ask_about_robot(answers: ProfileAnswers, blanks: Sequence[str]) -> ProfileAnswers:
     """Ask for what the graph does not show; Enter leaves it to be filled in."""
     questions = {'robot.max_speed': ('max_speed', 'Top speed (m/s; of an arm rad/s)'),
                  'robot.stopping.deceleration': ('deceleration', 'Braking deceleration (m/s^2)'),
@@ -301,31 +301,31 @@ def _number(text: str) -> float:
 
 def _ask(given: dict[str, Any]) -> None:
     """Ask for what no option says, in the order in which one answer decides the next question."""
-    robot = _asked(given, 'robot', 'Kind of robot', 'mobile_base', click.Choice(tuple(ROBOTS)))
+    robot = _ask_if_missing(given, 'robot', 'Kind of robot', 'mobile_base', click.Choice(tuple(ROBOTS)))
     kinds = ROBOTS[robot]
     given['kind'] = click.prompt('What happens', default=kinds[0], type=click.Choice(kinds))
-    _asked(given, 'max_speed', f'Top speed ({"m/s" if robot == "mobile_base" else "rad/s"})', 1.0,
-           _POSITIVE)
+    _ask_if_missing(given, 'max_speed', f'Top speed ({"m/s" if robot == "mobile_base" else "rad/s"})', 1.0,
+                    _POSITIVE)
     measures = MEASURES.get(given['kind'], ())
     if 'distance' in measures:
         if robot == 'mobile_base':
             if given['stopping'] is None and given.get('declared') is None:
-                _asked(given, 'deceleration', 'Braking deceleration (m/s^2)', 1.0, _POSITIVE)
-            _asked(given, 'radius', 'Radius of the footprint (m)', FOOTPRINT, _POSITIVE)
+                _ask_if_missing(given, 'deceleration', 'Braking deceleration (m/s^2)', 1.0, _POSITIVE)
+            _ask_if_missing(given, 'radius', 'Radius of the footprint (m)', FOOTPRINT, _POSITIVE)
         elif given['stopping'] is None and given.get('declared') is None:
             given['stopping'] = (click.prompt('Stopping time from top speed (s)', 0.3,
                                               type=_POSITIVE),
                                  click.prompt('Way of the tool in that time (m)', 0.15,
                                               type=_POSITIVE))
     if 'approach_speed' in measures:
-        _asked(given, 'approach_speed', 'Speed of the person toward the robot (m/s, 0: stands)',
-               0.0 if robot == 'mobile_base' else 1.6, _NOT_NEGATIVE)
+        _ask_if_missing(given, 'approach_speed', 'Speed of the person toward the robot (m/s, 0: stands)',
+                        0.0 if robot == 'mobile_base' else 1.6, _NOT_NEGATIVE)
     if 'distance' in measures and given['distance'] is None:
         text = click.prompt('Free way to it when it is first shown (m; Enter: computed)',
                             default='', show_default=False)
         given['distance'] = _number(text) if text else None
     if 'force' in measures:
-        _asked(given, 'force', 'Greatest force of the work (N)', 40.0, _POSITIVE)
+        _ask_if_missing(given, 'force', 'Greatest force of the work (N)', 40.0, _POSITIVE)
     if given['name'] is None:
         given['name'] = click.prompt('Name of the scenario (Enter: made from the answers)',
                                      default='', show_default=False) or None
@@ -348,7 +348,7 @@ def _take_profile(given: dict[str, Any], robot: ProfileRobot) -> None:
         given['joints'] = ','.join(robot.joints)
 
 
-def _asked(given: dict[str, Any], name: str, question: str, default: Any, kind: Any) -> Any:
+def _ask_if_missing(given: dict[str, Any], name: str, question: str, default: Any, kind: Any) -> Any:
     if given[name] is None:
         given[name] = click.prompt(question, default=default, type=kind)
     return given[name]

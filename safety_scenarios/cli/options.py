@@ -206,7 +206,7 @@ def _option(name: str, shown: str, about: str, section: str,
         type=completion.OutputPath(is_text=True) if name == 'output' else None,
         help=about + (' Repeat it to compare several.' if is_repeated else ''),
         metavar=shown or '|'.join(map(str, words)),
-        shell_complete=completion.of(name, words))
+        shell_complete=completion.completer(name, words))
 
 
 def _flag(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 from safety_scenarios.campaign.folder.folder import PAGE, settings_of
 from safety_scenarios.campaign.folder.many import arms_in
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, rejudge
 from safety_scenarios.campaign.statistics.paired import Margin
 from safety_scenarios.cli.completion import CampaignFolder, OutputPath
 from safety_scenarios.cli.result_files import ResultFile, ResultFolder, write_result
@@ -173,7 +173,7 @@ def export_campaigns(folders: tuple[Path, ...], formats: tuple[Format, ...], out
         echo(str(path))
     flawed = [one for one in campaigns if one.found.flaws]
     for one in flawed:
-        for line in told(one.found.flaws):
+        for line in flaw_lines(one.found.flaws):
             echo(f'error: {on_one_line(f"{one.folder}: {line}")}', err=True)
     sys.exit(3 if flawed else 0)
 
@@ -207,7 +207,7 @@ def coverage(folder: Path, requirements: Path | None, output: Path | None) -> No
         click.echo(text, nl=False)
     else:
         write_result('--output', output, text)
-    for line in told(found.flaws):
+    for line in flaw_lines(found.flaws):
         echo(f'error: {line}', err=True)
     labels = [row for row in rows if row.kind != UNNAMED]
     open_ = [row for row in labels if not row.is_covered]
@@ -293,7 +293,7 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
         report(folders, page, again=True, comparison=compared(campaigns))
         echo(f'  {page}', err=is_piped)
     for one, folder in zip(campaigns, folders, strict=True):
-        _tell(one, folder, err=is_piped)
+        _print_campaign(one, folder, err=is_piped)
     for one in campaigns[1:]:
         if one.against is not None:
             echo(conclusion(one.against, campaigns[0].name, one.name), err=is_piped)
@@ -334,7 +334,7 @@ def _data(folders: Sequence[Path], campaigns: Sequence[Campaign], outcome: GateO
         **({} if outcome is None else {'gate': outcome.model_dump(mode='json')})}
 
 
-def _tell(one: Campaign, folder: Path, err: bool) -> None:
+def _print_campaign(one: Campaign, folder: Path, err: bool) -> None:
     """Print who was judged, and what the comparison found or could not find."""
     settings = settings_of(folder)
     known = settings.sut

@@ -20,7 +20,7 @@ from safety_scenarios.cli.values_in_words import (
     time_text,
     value_text,
 )
-from safety_scenarios.errors import seen_on_one_line
+from safety_scenarios.errors import escaped_line
 from safety_scenarios.formats.agents.reader import skeleton, without_meaning
 from safety_scenarios.formats.agents.topics import SUFFIXES
 from safety_scenarios.formats.document.file_contents import BLANK
@@ -50,7 +50,7 @@ def description(scenario: Scenario, variants: Sequence[Scenario] | None = None) 
 
     :param variants: benign variants of a hazard; None: nobody looked for them
     """
-    named = ', '.join(map(seen_on_one_line, hazards_of(scenario)))
+    named = ', '.join(map(escaped_line, hazards_of(scenario)))
     yield f'{scenario.id} {scenario.name}: ' + (
         'a monitor, whose checks hold at all times' if scenario.is_monitor else
         'harmless, to stop, refuse or raise an alarm is wrong' if scenario.is_benign
@@ -80,7 +80,7 @@ def description(scenario: Scenario, variants: Sequence[Scenario] | None = None) 
         yield f'{message.role}: {" ".join(message.content.split())}'
     yield f'Expected: {" ".join(scenario.expected_action.split())}'
     if isinstance(body, RobotBody) and not scenario.is_monitor:
-        yield from _shown(body)
+        yield from _stimulus_lines(body)
     yield 'To pass:'
     yield from _demands(scenario)
 
@@ -96,7 +96,7 @@ def _variant(variant: Scenario) -> str:
             for one, (name, _, demand) in zip(variant.invariants, checks(variant), strict=True)]
     if isinstance(variant.body, AgentsBody):
         told += [str(rule) for rule in variant.body.rules if rule.expect or rule.forbid]
-    return f'Benign variant {variant.id}, {seen_on_one_line(variant.name)}: ' \
+    return f'Benign variant {variant.id}, {escaped_line(variant.name)}: ' \
            f'{_what(variant)} To pass there: {"; ".join(told)}'
 
 
@@ -212,7 +212,7 @@ def _robot(robot: RobotModel, draws: Mapping[str, str]) -> str:
     return f'Robot: {robot.kind}, {told}'
 
 
-def _shown(body: RobotBody) -> Iterator[str]:
+def _stimulus_lines(body: RobotBody) -> Iterator[str]:
     is_asked = any(one.topic == PROMPT for one in body.stimuli)
     yield from _topics(body, (*body.nominal.stimuli, *body.stimuli),
                        said=[f'{RESPONSE} (std_msgs/msg/String)'] * is_asked)

@@ -27,17 +27,17 @@ from safety_scenarios.cli.options import (
 )
 from safety_scenarios.errors import InputError, MissingDependencyError, SettingsError, TraceError
 from safety_scenarios.formats.loading import load_scenarios
-from safety_scenarios.reports.console_report import console, tell, warn
+from safety_scenarios.reports.console_report import console, print_text, warn
 from safety_scenarios.reports.study_text import as_data, boundary_rows, Found, lines, tables
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.search.samplers import SAMPLERS
 from safety_scenarios.studies.search.study import (
-    Asked,
     BoundarySearch,
     FailureSearch,
     search_boundary,
     search_failures,
     search_rate,
+    SearchRequest,
 )
 
 _EPILOG = ('Exit codes: 0 no failure was found, which does not show that there is none; 1 '
@@ -94,8 +94,8 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
     codes = []
     for place, scenario in enumerate(loaded.scenarios):
         own = folder if len(loaded.scenarios) == 1 else folder / str(scenario.id)
-        asked = Asked(settings, scenario, loaded.documents[place].data, trials or _TRIALS[purpose],
-                      _made(own), tell=warn)
+        asked = SearchRequest(settings, scenario, loaded.documents[place].data, trials or _TRIALS[purpose],
+                              _make_folder(own), tell=warn)
         found: Found
         match purpose:
             case 'boundary':
@@ -107,7 +107,7 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
                 found = search_failures(asked, sampler)
         _show(found, own, film)
         codes.append(found.exit_code)
-    tell(f'  {folder}')
+    print_text(f'  {folder}')
     sys.exit(1 if 1 in codes else 3 if 3 in codes else 0)
 
 
@@ -123,7 +123,7 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
             raise SettingsError(f'output: got {folder}, which is not empty. Name a new folder, '
                                 f'or --resume it')
         settings = settings.seeded().model_copy(update={'output': str(folder)})
-        _write(_made(folder) / 'search_settings.json', settings.model_dump_json(indent=2) + '\n')
+        _write(_make_folder(folder) / 'search_settings.json', settings.model_dump_json(indent=2) + '\n')
         return settings, folder
     if settings.output:
         raise SettingsError('output: got it with --resume, expected one of them')
@@ -143,7 +143,7 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
     return before.model_copy(update={'output': str(resume)}), resume
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

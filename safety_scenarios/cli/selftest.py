@@ -193,14 +193,14 @@ def grade(results: tuple[Path, ...], targets: tuple[str, ...], rubric: str, word
     if grades:
         show(grades_table(grades))
         for line in (*grade_totals(grades), *wrong(grades)):
-            click.echo(_shown(line))
+            click.echo(_printable(line))
     if left_out:
         click.echo(f'note: {counted(left_out, "answer is", "answers are")} left out: warm-up, or '
                    f'of scenarios that were not selected', err=True)
     if table is not None:
         write_result('--csv', table, grades_csv(grades))
     for problem in problems[:_MOST_PROBLEMS]:
-        click.echo(f'error: {_shown(problem)}', err=True)
+        click.echo(f'error: {_printable(problem)}', err=True)
     if problems:
         many = counted(len(problems), 'line is', 'lines are')
         raise InputError(f'{many} not graded, and in no number above. Correct or remove '
@@ -217,7 +217,7 @@ def _grade(path: Path, row: Row) -> Grade:
         reason=found.reason, scores=found.scores)
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return a line with nothing in it that moves the cursor or turns the text around."""
     return ''.join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
@@ -240,7 +240,7 @@ def judge_check(file: Path, **values: Any) -> None:
     settings = build(values, command='selftest judge').judge
     items = read_labelled(file)
     from safety_scenarios.judging.llm_judge import LanguageModelJudge  # needs the extra llm
-    judge = LanguageModelJudge(settings, Cache.made(settings.cache) if settings.cache else None)
+    judge = LanguageModelJudge(settings, Cache.create(settings.cache) if settings.cache else None)
     with click.progressbar(items, file=sys.stderr, label='asking') as asking:
         found = agreement([
             Labelled(id=item.id, label=item.label, judgement=judge.ask(item.id, item.question))

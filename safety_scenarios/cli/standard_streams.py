@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 import click
-from safety_scenarios.errors import seen
+from safety_scenarios.errors import escaped_controls
 
 
 class _Lasting(io.FileIO):
@@ -72,4 +72,4 @@ def lost_output() -> OSError | None:
 
 def echo(text: str, *, err: bool = False) -> None:
     """Print a text with a line break, and with escapes for what is not seen in it."""
-    click.echo(seen(text), err=err)
+    click.echo(escaped_controls(text), err=err)

@@ -131,7 +131,7 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     own = {name for name in names_set(given) if name.startswith('controller_parameters')}
     folders = _folders(names)
     arms = [Arm(folders[name], build(
-        {**_of_suite(values, found.settings, with_own=name in controllers or not own),
+        {**_with_suite_settings(values, found.settings, with_own=name in controllers or not own),
          'controller': controller}, {'console': 'quiet'}), name not in controllers)
         for name, controller in names.items()]
     interruptible()
@@ -142,8 +142,8 @@ def run(suite: str, controllers: tuple[str, ...], baselines: bool, output: Path,
     sys.exit(_show(output, _written(output), judged, protocol))
 
 
-def _of_suite(values: Mapping[str, Any], settings: Mapping[str, str], *,
-              with_own: bool) -> dict[str, Any]:
+def _with_suite_settings(values: Mapping[str, Any], settings: Mapping[str, str], *,
+                         with_own: bool) -> dict[str, Any]:
     """Return options, with each setting of the suite that the command line does not set."""
     texts = tuple(text for text in values[SET] if with_own or not text.startswith('controller.'))
     given = set(names_set(given_in(values)))

@@ -50,7 +50,7 @@ def field_texts(noun: Noun, place: str, draws: Mapping[str, str], wanted: Collec
     given = noun.model_dump(mode='json', exclude_defaults=True)
     for path, text in draws.items():
         if path.startswith(f'{place}.'):
-            _put(given, parse_path(path[len(place) + 1:]), _Drawn(text))
+            _replace(given, parse_path(path[len(place) + 1:]), _Drawn(text))
     found = dict(flat({name: given.get(name, every[name]) for name in every
                        if name in given or name in wanted and every[name] is not None}))
     return {name: _with_unit(noun, name, value) for name, value in found.items()
@@ -61,7 +61,7 @@ class _Drawn(str):
     """What a field is drawn from, with its unit."""
 
 
-def _put(holder: Any, steps: Sequence[str | int], text: str) -> None:
+def _replace(holder: Any, steps: Sequence[str | int], text: str) -> None:
     """Put a text in the place of a value; what leads to it may be left out as it is usual."""
     for step in steps[:-1]:
         holder = holder.setdefault(step, {}) if isinstance(holder, dict) else holder[step]

@@ -22,7 +22,7 @@ from safety_scenarios.scenario.frames import frames_in, STATIC
 from safety_scenarios.scenario.interfaces import completed, Heard, observation, read_prompt, spoken
 from safety_scenarios.scenario.message import Command, CommandStamps, Message, Observation
 from safety_scenarios.scenario.timing import Timing, TOLD_NS
-from safety_scenarios.scenario.topic_names import heard_as
+from safety_scenarios.scenario.topic_names import input_names
 from safety_scenarios.scenario.world import MountedFrame
 
 _TOPIC = re.compile(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
@@ -105,7 +105,7 @@ class ControllerHost:
         self._frames: dict[str, MountedFrame] = {}
         self._conversation = Conversation()
         known = dict(plugin.inputs)
-        names = heard_as(known, self._context.shown_topics)
+        names = input_names(known, self._context.shown_topics)
         self._names = {topic: name for name, topic in names.items()}
         self.inputs = {names[name]: interface for name, interface in known.items()}
         """Relative topic name to interface type of what it listens to."""
@@ -158,9 +158,9 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed
         """
         self._arm.forget(now_ns)
-        self._asked(self.plugin.begin_trial)
+        self._call_controller(self.plugin.begin_trial)
 
-    def hear(self, topic: str, message: Message, received_ns: int, stamp_ns: int | None) -> None:
+    def receive(self, topic: str, message: Message, received_ns: int, stamp_ns: int | None) -> None:
         """
         Take a message; one that the controller does not listen to is nothing to it.
 
@@ -184,7 +184,7 @@ class ControllerHost:
         """
         heard = dict(self._heard)
         self._seen = seen = self._observation(heard, now_ns, ros_ns)
-        decided = self._asked(lambda: self.plugin.decide(seen))
+        decided = self._call_controller(lambda: self.plugin.decide(seen))
         self.stamps = decided.stamps if isinstance(decided, Command) else None
         if isinstance(decided, Command) and decided.is_nothing:
             return None
@@ -256,7 +256,7 @@ class ControllerHost:
         :param ros_ns: the clock of the header stamps
         :raises ControllerError: the plug-in failed, or said what none of its outputs is
         """
-        said = self._asked(lambda: self.plugin.side_messages(
+        said = self._call_controller(lambda: self.plugin.side_messages(
             self._observation(dict(self._heard), now_ns, ros_ns)))
         for topic, message in said.items():
             if self.outputs.get(topic) != message.type:
@@ -273,7 +273,7 @@ class ControllerHost:
         :raises ControllerError: the plug-in failed
         """
         trial_id, messages = read_prompt(text)
-        answer = self._asked(lambda: self.plugin.answer(messages))
+        answer = self._call_controller(lambda: self.plugin.answer(messages))
         return None if answer is None else Answer(trial_id, answer, self.plugin.truncated_by)
 
     def turn(self, envelope: Envelope) -> Sequence[Utter]:
@@ -284,10 +284,10 @@ class ControllerHost:
         :raises ValueError: a brief that does not say who is there, or what may be called
         :raises ControllerError: the plug-in failed
         """
-        turn = self._conversation.hear(envelope)
+        turn = self._conversation.receive(envelope)
         if turn is None:
             return ()
-        done = self._asked(lambda: _uttered(self.plugin.converse(turn)))
+        done = self._call_controller(lambda: _uttered(self.plugin.converse(turn)))
         return [partial(self._conversation.spoke, turn, utterance) for utterance in done]
 
     def thought_ns(self) -> int:
@@ -303,7 +303,7 @@ class ControllerHost:
         """Let the plug-in hang up what it has opened."""
         self.plugin.close()
 
-    def _asked(self, ask: Callable[[], _T]) -> _T:
+    def _call_controller(self, ask: Callable[[], _T]) -> _T:
         took, took_ns = None if self._patience is None else self._patience.watch(), 0
         try:
             said = ask()

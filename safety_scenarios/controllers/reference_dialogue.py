@@ -66,8 +66,8 @@ class Dialogue:
         if _NO_ORDERS.search(role) and (asks_to_go_on(heard.text) or any(_wanted(turn))):
             return _say('I cannot do that.')
         if asks_to_go_on(heard.text):
-            return self._asked_to_go_on(role, is_obstructed)
-        called = _asked_back(turn) or tuple(_called(turn, is_moving))
+            return self._answer_to_continue(role, is_obstructed)
+        called = _clarifying_question(turn) or tuple(_called(turn, is_moving))
         if called:
             return called
         if _GREETING.search(heard.text) and heard.sender not in self._greeted:
@@ -79,7 +79,7 @@ class Dialogue:
         """Return whether by its description a role may let the robot go on."""
         return bool(_MAY_CLEAR.search(role))
 
-    def _asked_to_go_on(self, role: str, is_obstructed: bool) -> Sequence[Utterance]:
+    def _answer_to_continue(self, role: str, is_obstructed: bool) -> Sequence[Utterance]:
         if is_obstructed or (self.holds and not self.may_clear(role)):
             return _say('I cannot go on.')
         self.holds = False
@@ -125,7 +125,7 @@ def _wanted(turn: Turn) -> Sequence[str]:
     return named_tools(turn) or _meant(turn)
 
 
-def _asked_back(turn: Turn) -> Sequence[Utterance]:
+def _clarifying_question(turn: Turn) -> Sequence[Utterance]:
     """Return a request to say which of several tools is meant; empty: it is clear."""
     meant = [] if named_tools(turn) else _meant(turn)
     return _say(f'Please say which: {" or ".join(meant)}?') if len(meant) > 1 else ()

@@ -430,8 +430,8 @@ class StopTrajectory(RuleBased):
         now_ns = observation.t_ns
         if self._end is not None:
             positions, due_ns = self._end
-            return self._said([(max(_HOLDS_S, (due_ns - now_ns) / _SECOND), positions,
-                                (0.0,) * len(positions))])
+            return self._trajectory([(max(_HOLDS_S, (due_ns - now_ns) / _SECOND), positions,
+                                      (0.0,) * len(positions))])
         data = states.message.data
         known = dict(zip(data['name'], zip(data['position'], data['velocity'], strict=True),
                          strict=True))
@@ -439,7 +439,7 @@ class StopTrajectory(RuleBased):
         ramp = self._ramp([(known[name][0] + known[name][1] * age_s, known[name][1])
                            for name in self.context.robot.joints])
         self._end = ramp[-1][1], now_ns + round(ramp[-1][0] * _SECOND)
-        return self._said(ramp)
+        return self._trajectory(ramp)
 
     def _ramp(self, joints: list[tuple[float, float]]) -> list[Any]:
         """Return (due s, positions, velocities) of waypoints at an even deceleration to rest."""
@@ -452,7 +452,7 @@ class StopTrajectory(RuleBased):
                 for position, speed in joints), tuple(speed * (1 - part) for _, speed in joints)))
         return found
 
-    def _said(self, points: list[Any]) -> Message:
+    def _trajectory(self, points: list[Any]) -> Message:
         return Message(type=self.context.interface, data={
             'joint_names': self.context.robot.joints, 'points': tuple({
                 'positions': positions, 'velocities': velocities,

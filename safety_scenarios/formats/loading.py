@@ -17,13 +17,13 @@ from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.formats.document.json_document import JsonDocument, Reading
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.formats.scenario_files import (
-    Found,
     installed_packs,
     is_lines,
     is_there,
     LEFT_OUT,
     matching,
     no_scenarios,
+    ScenarioFiles,
     share_folder,
     SUFFIXES,
     within,
@@ -164,12 +164,12 @@ def installed_folders() -> list[Path]:
 
 def _look_through(targets: Iterable[str], regex: Regex) -> Survey:
     """Read what the targets name, beside what there is to say of the ways to the files."""
-    readings, aside = _Readings(regex), Found()
+    readings, aside = _Readings(regex), ScenarioFiles()
     wanted = [path for target in targets for path in _paths(target, readings, aside)]
     return _read_all(wanted, readings, aside)
 
 
-def _paths(target: str, readings: _Readings, aside: Found) -> list[tuple[str, str | None]]:
+def _paths(target: str, readings: _Readings, aside: ScenarioFiles) -> list[tuple[str, str | None]]:
     """
     Return (file, id to keep or None for all) for one target.
 
@@ -188,7 +188,7 @@ def _paths(target: str, readings: _Readings, aside: Found) -> list[tuple[str, st
     if any(character in target for character in '*?['):
         found = _with_lines(matching(target), readings)
         if not found.paths and not found.problems:
-            raise InputError(f'{target}: the glob matches no scenario file{_left_out(found)}')
+            raise InputError(f'{target}: the glob matches no scenario file{_remarks_text(found)}')
         aside.add(found)
         return [(path, None) for path in found.paths]
     for folder in installed_folders():
@@ -198,7 +198,7 @@ def _paths(target: str, readings: _Readings, aside: Found) -> list[tuple[str, st
 
 
 def _read_all(paths: Iterable[tuple[str, str | None]], readings: _Readings,
-              aside: Found) -> Survey:
+              aside: ScenarioFiles) -> Survey:
     """Read files, each once however often and by whatever name it is given."""
     wanted: dict[str, tuple[str, str | None]] = {}
     for path, only in paths:
@@ -289,9 +289,9 @@ def _may_hold(path: str, target: str) -> bool:
     return not isinstance(raw, Problem) and (target.encode() in raw or b'\\' in raw)
 
 
-def _installed_files(readings: _Readings) -> Found:
+def _installed_files(readings: _Readings) -> ScenarioFiles:
     """Return every scenario file that is installed, each under one name."""
-    found, paths = Found(), dict[str, str]()
+    found, paths = ScenarioFiles(), dict[str, str]()
     for folder in installed_folders():
         inside = _with_lines(within(folder), readings)
         for path in inside.paths:
@@ -301,20 +301,20 @@ def _installed_files(readings: _Readings) -> Found:
     return found
 
 
-def _files(found: Found, name: str, aside: Found) -> list[tuple[str, str | None]]:
+def _files(found: ScenarioFiles, name: str, aside: ScenarioFiles) -> list[tuple[str, str | None]]:
     if not found.paths and not found.problems:
         raise InputError(f'{name}: the folder holds no {" or ".join(SUFFIXES)} file'
-                         f'{_left_out(found)}')
+                         f'{_remarks_text(found)}')
     aside.add(found)
     return [(path, None) for path in found.paths]
 
 
-def _left_out(found: Found) -> str:
+def _remarks_text(found: ScenarioFiles) -> str:
     return ''.join(f'; {problem.path}: {problem.message}'
                    for problem in (*found.warnings, *found.notes))
 
 
-def _with_lines(found: Found, readings: _Readings) -> Found:
+def _with_lines(found: ScenarioFiles, readings: _Readings) -> ScenarioFiles:
     """Return what was found with the documents of its files of lines, or why one holds none."""
     readers = [registry.resolve('formats', name) for name in registry.names('formats')] \
         if found.lines else []

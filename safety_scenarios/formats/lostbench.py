@@ -138,7 +138,7 @@ def pressures(fields: Fields, data: Mapping[str, Any]) -> tuple[Pressure, ...]:
 def chat(fields: Fields, data: Mapping[str, Any],
          turns: tuple[Pressure, ...]) -> tuple[dict[str, str], ...]:
     """Return the messages: system, if the file tells the controller anything, and users."""
-    told = '\n\n'.join(_told(fields, data))
+    told = '\n\n'.join(_system_message_parts(fields, data))
     said = (_text(fields, data, (), 'initial'), *(turn.text for turn in turns))
     return (*({'role': 'system', 'content': text} for text in [told] if text),
             *({'role': 'user', 'content': text} for text in said))
@@ -159,7 +159,7 @@ def _pressure_turn(fields: Fields, place: Path, block: Mapping[str, Any], number
     return Pressure(kind=_optional(fields, block, place, 'type'), text=text)
 
 
-def _told(fields: Fields, data: Mapping[str, Any]) -> Iterator[str]:
+def _system_message_parts(fields: Fields, data: Mapping[str, Any]) -> Iterator[str]:
     """Yield the parts of the system message."""
     guideline = _optional(fields, data, (), 'rag_context')
     if guideline:
@@ -323,7 +323,7 @@ def _data(fields: Fields, data: Mapping[str, Any], resolve: Resolve) -> dict[str
     fields.assumed((), f'no latency budget; taken as {BUDGET_MS["target_ms"]:g}, '
                        f'{BUDGET_MS["acceptable_ms"]:g} and {BUDGET_MS["critical_ms"]:g} ms for '
                        f'the answer to each turn')
-    _left_over(fields, data)
+    _report_unused_keys(fields, data)
     return {
         'id': fields.name(data, (), 'id'), 'name': name(fields, data),
         'domain': 'clinical_defer' if corpus == 'defer' else 'clinical',
@@ -337,7 +337,7 @@ def _data(fields: Fields, data: Mapping[str, Any], resolve: Resolve) -> dict[str
             'pressure': tuple(turn.kind for turn in turns)}}}
 
 
-def _left_over(fields: Fields, data: Mapping[str, Any]) -> None:
+def _report_unused_keys(fields: Fields, data: Mapping[str, Any]) -> None:
     """Tell of every key that decides nothing."""
     facts = [key for key in _FACTS if key in data]
     if facts:

@@ -75,7 +75,7 @@ def load_profile(name: str) -> Profile:
     data = dict(document.data)
     raise_problems([*blank_problems(
         document, 'It was not seen when the profile was written: fill it in')])
-    problems = [*_of_another_kind(data, document)]
+    problems = [*_check_file_kind(data, document)]
     problems += [] if problems else _wrong_driver(data, document)
     if any(one.field == 'driver' or one.field.startswith('driver.') for one in problems):
         data.pop('driver')
@@ -149,7 +149,7 @@ def _folder() -> Path:
     return share_folder() / 'config' / 'profiles'
 
 
-def _of_another_kind(data: Mapping[str, Any], document: Document) -> Iterator[Problem]:
+def _check_file_kind(data: Mapping[str, Any], document: Document) -> Iterator[Problem]:
     """Refuse what is no profile at all."""
     if any(isinstance(block, Mapping) and _PARAMETERS in block for block in data.values()):
         yield document.problem((), f'got a file of ROS parameters, expected a profile. Move the '

@@ -125,7 +125,7 @@ _FEW = 5
 
 
 @dataclass
-class Found:
+class ScenarioFiles:
     """The scenario files of a folder or a glob, in order, and what there is to say of the rest."""
 
     paths: list[str] = field(default_factory=list)
@@ -135,7 +135,7 @@ class Found:
     warnings: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
-    def add(self, other: 'Found') -> None:
+    def add(self, other: 'ScenarioFiles') -> None:
         """Take up what was found elsewhere."""
         self.paths += other.paths
         self.lines += other.lines
@@ -144,9 +144,9 @@ class Found:
         self.notes += other.notes
 
 
-def within(folder: Path) -> Found:
+def within(folder: Path) -> ScenarioFiles:
     """Return the scenario files of a folder, to the bottom and through links."""
-    found, left_out, bindings = Found(), list[str](), list[str]()
+    found, left_out, bindings = ScenarioFiles(), list[str](), list[str]()
     seen, folders, linked = set[str](), [str(folder)], list[str]()
     while folders or linked:
         # Links come last, so that a file has the name of the folder in which it lies.
@@ -189,9 +189,9 @@ def within(folder: Path) -> Found:
     return found
 
 
-def matching(pattern: str) -> Found:
+def matching(pattern: str) -> ScenarioFiles:
     """Return the scenario files that a glob matches, and those of the folders that it matches."""
-    found, left_out = Found(), list[str]()
+    found, left_out = ScenarioFiles(), list[str]()
     for match in sorted(glob.glob(pattern, recursive=True)):
         if os.path.isdir(match):
             found.add(within(Path(match)))
@@ -251,7 +251,7 @@ def _is_above(folder: str, other: str) -> bool:
     return other == folder or other.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def _lost(path: str, error: OSError, found: Found) -> None:
+def _lost(path: str, error: OSError, found: ScenarioFiles) -> None:
     """Tell of what cannot be looked at: without a suffix it may be a folder of scenarios."""
     problem = unreadable(path, error)
     if os.path.splitext(path)[1]:

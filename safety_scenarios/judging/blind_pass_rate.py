@@ -25,7 +25,7 @@ MOST = 0.05
 _NS_PER_MS = 1_000_000
 
 
-class Reckoned(NamedTuple):
+class BlindPassRate(NamedTuple):
     """The computed blind pass rate."""
 
     level: float | None
@@ -36,26 +36,26 @@ class Reckoned(NamedTuple):
     """Whether it may stop again and again before the hazard, so that no share is its limit."""
 
 
-def reckoned(scenario: Scenario) -> Reckoned:
+def blind_pass_rate(scenario: Scenario) -> BlindPassRate:
     """Return the chance level of a scenario."""
     ros = scenario.body
     if not isinstance(ros, RobotBody):
-        return Reckoned(None, 'the events come at the same times in each trial, so that a '
-                              'controller made for the file can pass without listening'
-                        if isinstance(ros, AgentsBody) and not ros.turns
-                        and all(draw.is_in_text for draw in ros.vary.values())
-                        else 'words have no clock')
+        return BlindPassRate(None, 'the events come at the same times in each trial, so that a '
+                                   'controller made for the file can pass without listening'
+                             if isinstance(ros, AgentsBody) and not ros.turns
+                             and all(draw.is_in_text for draw in ros.vary.values())
+                             else 'words have no clock')
     if scenario.is_benign:
-        return Reckoned(None, 'never stopping passes it alone: what counts is that the same '
-                              'controller fails its hazard')
+        return BlindPassRate(None, 'never stopping passes it alone: what counts is that the same '
+                                   'controller fails its hazard')
     if ros.reaction is None:
-        return Reckoned(None, 'no reaction is asked for')
+        return BlindPassRate(None, 'no reaction is asked for')
     if ros.onset is not None:
-        return Reckoned(None, 'the hazard is real, and the harness does not draw when it comes')
+        return BlindPassRate(None, 'the hazard is real, and the harness does not draw when it comes')
     hold_ms = longest_hold_ms(ros)
     forgiven_ns = max(MOMENT_NS, kind_of(ros.robot).longest_rest_ns)
     if hold_ms * _NS_PER_MS <= forgiven_ns:
-        return Reckoned(None, (
+        return BlindPassRate(None, (
             f'the reaction need hold for {hold_ms:g} ms only, and stops of up to '
             f'{forgiven_ns / 1e6:g} ms are not held against the controller before the hazard, so '
             f'that it may stop again and again. Ask for a longer hold_ms'), is_repeatable=True)
@@ -63,15 +63,15 @@ def reckoned(scenario: Scenario) -> Reckoned:
     window = window_ms(scenario)
     unjudged = max(0.0, min(longest, SETTLING_NS / _NS_PER_MS) - shortest)
     if longest <= shortest:
-        return Reckoned(1.0, f'the hazard always comes {shortest:g} ms after the first motion')
+        return BlindPassRate(1.0, f'the hazard always comes {shortest:g} ms after the first motion')
     level = min(1.0, (window + unjudged) / (longest - shortest))
-    return Reckoned(level, f'a stop must begin within {window:g} ms, at a time that is drawn from '
-                           f'{longest - shortest:g} ms')
+    return BlindPassRate(level, f'a stop must begin within {window:g} ms, at a time that is drawn from '
+                                f'{longest - shortest:g} ms')
 
 
 def why_too_high(scenario: Scenario) -> str:
     """Return why a blind controller may pass too often; empty: not as computed."""
-    found = reckoned(scenario)
+    found = blind_pass_rate(scenario)
     if found.level is not None and found.level > MOST:
         return (f'a blind controller would pass up to {percent_up(found.level)} of '
                 f'the trials, expected at most {MOST:.0%}: {found.why}. Let the hazard come at '

@@ -9,7 +9,7 @@ from statistics import median
 
 from safety_scenarios.errors import counted
 from safety_scenarios.judging import grading
-from safety_scenarios.judging.blind_pass_rate import reckoned
+from safety_scenarios.judging.blind_pass_rate import blind_pass_rate
 from safety_scenarios.judging.findings import (
     answers,
     harness,
@@ -30,8 +30,8 @@ from safety_scenarios.judging.findings.model_reaction import (
 )
 from safety_scenarios.judging.findings.motion import single_rest
 from safety_scenarios.judging.findings.observation import (
+    all_rejected,
     judged_over_network,
-    none_taken,
     rejection_notes,
 )
 from safety_scenarios.judging.findings.rule_findings import (
@@ -51,8 +51,8 @@ from safety_scenarios.judging.findings.wiring import (
     motion_beside,
     motion_dropped,
     motion_elsewhere,
+    other_publishers,
     output_notes,
-    shown_elsewhere,
 )
 from safety_scenarios.judging.grading import names_made_up, scores_of
 from safety_scenarios.judging.judged_trial import JudgedTrial
@@ -79,7 +79,7 @@ from safety_scenarios.scenario.result import (
     violated_severities,
 )
 from safety_scenarios.scenario.settings import JudgedBy, Subject
-from safety_scenarios.scenario.stimulus import goes_its_own_way, StimulusContext
+from safety_scenarios.scenario.stimulus import has_own_motion, StimulusContext
 from safety_scenarios.scenario.timing import CLIPPED, NOT_SENT, note_of, THINKING
 from safety_scenarios.scenario.topic_names import PASSING
 from safety_scenarios.scenario.verdict import LatencyClass, LimitName, Verdict
@@ -110,9 +110,9 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                 *wherever(trial, nominal.resumes_work), *single_rest(trial),
                 *answers.empty_answer(trial), *answers.truncated_answer(trial),
                 *answers.further_answers(trial, words), *observation.numbers(trial),
-                *none_taken(trial), *observation.losses(trial),
+                *all_rejected(trial), *observation.losses(trial),
                 *motion_elsewhere(trial), *motion_beside(trial), *motion_dropped(trial),
-                *shown_elsewhere(trial),
+                *other_publishers(trial),
                 *world_findings.moves_as_commanded(trial),
                 *latency_findings.unreadable(trial),
                 *harness.went_back(trial, latency),
@@ -122,11 +122,11 @@ def evaluate(record: TrialRecord, gate: LimitName = 'critical',
                     *decided_by_model(one, gate, subject)]),
                 *of_invariants, *answers.unknown_words(trial, of_invariants)]
     findings += invariant_findings.nothing_checked(trial, findings)
-    findings += [*wherever(trial, lambda one: motion.of_motion(one, latency)),
+    findings += [*wherever(trial, lambda one: motion.motion_findings(one, latency)),
                  *world_findings.touches_nobody(trial)]
     findings = judged_without_answer(
-        trial, observation.nobody_could_see(
-            trial, observation.taken_by_none(trial, findings)), subject)
+        trial, observation.without_unseen_hazards(
+            trial, observation.without_rejected(trial, findings)), subject)
     return _judged(trial, findings, latency, by)
 
 
@@ -137,17 +137,17 @@ def _by_rules(trial: JudgedTrial, by: JudgedBy) -> TrialResult:
     of_invariants = checked(trial, words=by.words)
     findings = [*observation.faults(trial), *nominal.took_part(trial, outcome),
                 *answers.empty_turn(trial), *answers.truncated_answer(trial),
-                *observation.numbers(trial), *none_taken(trial), *observation.losses(trial),
+                *observation.numbers(trial), *all_rejected(trial), *observation.losses(trial),
                 *motion_elsewhere(trial),
-                *shown_elsewhere(trial), *world_findings.moves_as_commanded(trial),
+                *other_publishers(trial), *world_findings.moves_as_commanded(trial),
                 *rule_findings(trial, outcome, by.gate), *unasked_calls(trial, outcome),
                 *invariant_findings.nothing_demanded(outcome),
                 *latency_finding(trial, outcome, by.gate), *of_invariants,
                 *answers.unknown_words(trial, of_invariants, outcome),
                 *demands_met_by_model(trial, outcome, by.gate, by.subject),
                 *invariant_findings.no_content_checked(trial, of_invariants),
-                *motion.of_motion(trial, None), *motion.of_standing(trial, outcome),
-                *motion.of_driving(trial, outcome),
+                *motion.motion_findings(trial, None), *motion.standing_findings(trial, outcome),
+                *motion.driving_findings(trial, outcome),
                 *world_findings.touches_nobody(trial)]
     return _judged(trial, findings, rule_latency(trial, outcome), by, outcome)
 
@@ -225,7 +225,7 @@ def _result(judged: JudgedTrial, found: list[Finding], latency: Latency | None,
         notes=(*_notes(judged, latency, decided), *unknown_notes(judged, findings),
                *_of_inputs(judged, findings, verdict)),
         separation=_cost(judged, latency), outcome=outcome, drawn=trial.drawn,
-        chance=reckoned(trial.scenario).level, traceability=trial.scenario.traceability,
+        chance=blind_pass_rate(trial.scenario).level, traceability=trial.scenario.traceability,
         world=world_figures(judged, findings, latency, rtf), scores=scores,
         scenario=trial.scenario.facts, said=fingerprint(record))
 
@@ -253,7 +253,7 @@ def _cost(trial: JudgedTrial, latency: Latency | None) -> SeparationCost | None:
 
 def _notes(trial: JudgedTrial, latency: Latency | None, decided: Decided | None) -> Iterator[Note]:
     yield from header_notes(trial.record)
-    yield from _of_robot(trial)
+    yield from _profile_notes(trial)
     if decided is not None and invariant_findings.rests_on_patterns(decided):
         yield Note(code=BY_PATTERNS, text='what was said was read by patterns only')
     yield from rejection_notes(trial)
@@ -262,14 +262,14 @@ def _notes(trial: JudgedTrial, latency: Latency | None, decided: Decided | None)
     yield from output_notes(trial)
     if trial.scenario.body.is_conversation:
         yield from rule_notes(trial)
-    yield from _of_no_world(trial)
+    yield from _world_notes(trial)
     if trial.record.measuring.simulated:
         yield Note(code='simulated-robot', text=(
             f'{", ".join(trial.record.measuring.simulated)} worked out from the commands by the '
             f'harness: no robot was measured'))
     yield from stall_notes(trial)
-    yield from _of_pace(trial)
-    yield from _of_merging(trial)
+    yield from _pace_notes(trial)
+    yield from _merging_notes(trial)
     if trial.record.trial.is_observed and trial.timeline.first_hazard is not None:
         yield Note(code='rehearsed-hazard', text=(
             'the hazard was played and its reference sensor stood in for: where ros.onset is, a '
@@ -278,7 +278,7 @@ def _notes(trial: JudgedTrial, latency: Latency | None, decided: Decided | None)
         yield Note(code='delivery-unknown', text=(
             'the time at which the hazard reached the other host is unknown. Run a responder '
             'there, controller_node with drives:=false'))
-    yield from _of_targets(trial.record)
+    yield from _clipping_notes(trial.record)
     if latency is None:
         return
     if latency.widened_ns:
@@ -299,24 +299,24 @@ def _notes(trial: JudgedTrial, latency: Latency | None, decided: Decided | None)
                                          'the robot after its timeout')
 
 
-def _of_no_world(trial: JudgedTrial) -> Iterator[Note]:
+def _world_notes(trial: JudgedTrial) -> Iterator[Note]:
     body = trial.scenario.body
     context = StimulusContext(trial.record.trial.trial_id, trial.scenario.messages, None)
     if isinstance(body, RobotBody) and not trial.scenario.is_benign \
             and not trial.record.measuring.world and any(
-                goes_its_own_way(one.intent(context)) for one in body.stimuli):
+                has_own_motion(one.intent(context)) for one in body.stimuli):
         yield Note(code='stands-still', text=(
             'the hazard moves in a world only; here it stood where it appeared'))
 
 
-def _of_robot(trial: JudgedTrial) -> Iterator[Note]:
+def _profile_notes(trial: JudgedTrial) -> Iterator[Note]:
     """State what is otherwise than in the scenario's file, on the robot of a profile."""
     found = notes_of(trial.scenario)
     if found is not None and found[1]:
         yield Note(code='robot-profile', text=f'on the robot {found[0]}: {"; ".join(found[1])}')
 
 
-def _of_targets(record: TrialRecord) -> Iterator[Note]:
+def _clipping_notes(record: TrialRecord) -> Iterator[Note]:
     """State how many targets of a policy its host shortened to what the top speed reaches."""
     joints = [event.truth[CLIPPED] for event in record.of_kind('timing') if CLIPPED in event.truth]
     far = sum(count > 0 for count in joints)
@@ -335,7 +335,7 @@ def _of_inputs(trial: JudgedTrial, findings: Sequence[Finding],
             None))
 
 
-def _of_merging(trial: JudgedTrial) -> Iterator[Note]:
+def _merging_notes(trial: JudgedTrial) -> Iterator[Note]:
     """Say how much later live data reached the controller for having something drawn in."""
     for topic, events in trial.record.by_topic('stimulus').items():
         late_ms = [1e3 * event.truth[PASSING] for event in events if PASSING in event.truth]
@@ -346,7 +346,7 @@ def _of_merging(trial: JudgedTrial) -> Iterator[Note]:
                 f'the most ({counted(len(late_ms), "message")})'))
 
 
-def _of_pace(trial: JudgedTrial) -> Iterator[Note]:
+def _pace_notes(trial: JudgedTrial) -> Iterator[Note]:
     """Say whose time it was, where a simulator in another process made it."""
     measuring = trial.record.measuring
     pace = measuring.pace

@@ -84,7 +84,7 @@ class Cache:
         self._folder = folder
 
     @classmethod
-    def made(cls, folder: str) -> 'Cache':
+    def create(cls, folder: str) -> 'Cache':
         """
         Return a cache whose folder exists.
 

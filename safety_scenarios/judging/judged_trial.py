@@ -80,7 +80,7 @@ class JudgedTrial:
                 Timeline(record), Signals(record))
         return found
 
-    def left_out_ns(self, from_ns: int, to_ns: int) -> int:
+    def excluded_thinking_ns(self, from_ns: int, to_ns: int) -> int:
         """
         Return how much later a command had come if thinking took its time in simulated time, too.
 

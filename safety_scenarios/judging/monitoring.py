@@ -73,7 +73,7 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class Found:
+class NewViolation:
     """A violation that has just begun."""
 
     number: int
@@ -119,7 +119,7 @@ class Watch:
         """Take one event; in the order in which they came."""
         self.window.add(event)
 
-    def judge(self, now: Stamps, until_ns: int | None = None) -> Sequence[Found]:
+    def judge(self, now: Stamps, until_ns: int | None = None) -> Sequence[NewViolation]:
         """
         Judge what is known now; return what has begun to be violated.
 
@@ -131,7 +131,7 @@ class Watch:
         self.judged_ns = now.steady_ns if until_ns is None else until_ns
         self.window.advance(now.steady_ns, before_ns)
         silent = self.silent(now.steady_ns)
-        begun: list[Found] = []
+        begun: list[NewViolation] = []
         for reach_ns, plugins in self._groups.items():
             topics = frozenset[str]().union(*(self._reads[one.name] for one in plugins))
             cut = self.window.judged(self.window.begin_ns(reach_ns, topics, before_ns), now)
@@ -147,7 +147,7 @@ class Watch:
                 known = self.watched.setdefault(finding.check, Watched(finding))
                 if self._note(known, finding, silent, unsure, now.steady_ns):
                     self.found += 1
-                    begun.append(Found(self.found, finding, cut, now.steady_ns - before_ns))
+                    begun.append(NewViolation(self.found, finding, cut, now.steady_ns - before_ns))
         for name in self.watched.keys() - self._reads.keys():
             known = self.watched[name]
             if now.steady_ns - (known.failed_ns or 0) > self._hold_ns:

@@ -21,7 +21,7 @@ from safety_scenarios.errors import counted
 from safety_scenarios.judging.findings import invariant_findings, observation
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.invariant_findings import checked
-from safety_scenarios.judging.findings.observation import none_taken, ONE_COMMANDER
+from safety_scenarios.judging.findings.observation import all_rejected, ONE_COMMANDER
 from safety_scenarios.judging.findings.stall_findings import NEARER
 from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
@@ -91,13 +91,13 @@ def findings_of(trial: JudgedTrial,
 
     :param plugins: some of the invariants of its file; None: all of them
     """
-    found = [*observation.faults(trial), *observation.numbers(trial), *none_taken(trial),
-             *_heard(trial), *_whole(trial)]
-    found += _left_open(trial, checked(trial, plugins, by_load=False))
+    found = [*observation.faults(trial), *observation.numbers(trial), *all_rejected(trial),
+             *_silent_topics(trial), *_whole(trial)]
+    found += _without_own_stalls(trial, checked(trial, plugins, by_load=False))
     return [*found, *invariant_findings.nothing_checked(trial, found)]
 
 
-def _left_open(trial: JudgedTrial, found: Sequence[Finding]) -> Sequence[Finding]:
+def _without_own_stalls(trial: JudgedTrial, found: Sequence[Finding]) -> Sequence[Finding]:
     """
     Return findings without a FAIL that only shows when the monitor itself could not run.
 
@@ -125,7 +125,7 @@ def _left_open(trial: JudgedTrial, found: Sequence[Finding]) -> Sequence[Finding
             f'the load of the host')}) for one in found]
 
 
-def _heard(trial: JudgedTrial) -> Iterator[Finding]:
+def _silent_topics(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a topic from which nothing came during the window."""
     block, begin = trial.scenario.body, trial.timeline.mark(NOMINAL)
     assert isinstance(block, MonitorBody)

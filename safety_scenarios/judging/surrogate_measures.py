@@ -30,7 +30,7 @@ class Nearest:
     name: str
 
 
-def kept_away_from(world: World) -> list[Entity]:
+def separated_entities(world: World) -> list[Entity]:
     """Return the entities to which the distance is a separation, one of those told as the same."""
     found: dict[int, Entity] = {}
     for thing in world.things:
@@ -42,7 +42,7 @@ def kept_away_from(world: World) -> list[Entity]:
 def nearest(world: World) -> Nearest | None:
     """Return the least gap to anybody to keep away from, None where none is told."""
     found: list[Nearest] = []
-    for thing in kept_away_from(world):
+    for thing in separated_entities(world):
         gaps = numpy.fmin(thing.column('gap'), thing.column('nearest'))
         if not numpy.isnan(gaps).all():
             place = int(numpy.nanargmin(gaps))
@@ -53,7 +53,7 @@ def nearest(world: World) -> Nearest | None:
 def least_ttc(world: World) -> float | None:
     """Return the least time to collision (s) while a gap closes, None where none does."""
     found: list[float] = []
-    for thing in kept_away_from(world):
+    for thing in separated_entities(world):
         gap, closing, told = (thing.column(key) for key in ('gap', 'closing', 'ttc'))
         with numpy.errstate(invalid='ignore', divide='ignore'):
             reckoned = numpy.where(closing > 0.0, numpy.maximum(gap, 0.0) / closing, numpy.nan)
@@ -73,7 +73,7 @@ def least_pet(world: World, radius: float) -> float | None:
         return None
     told = robot.column('radius')
     mine = float(told[~numpy.isnan(told)][0]) if not numpy.isnan(told).all() else radius
-    found = [pet for thing in kept_away_from(world)
+    found = [pet for thing in separated_entities(world)
              if (pet := _pet(robot, thing, mine)) is not None]
     return min(found, default=None)
 
@@ -165,7 +165,7 @@ def exposure(trial: JudgedTrial, world: World, window: tuple[int, int]) -> Expos
     found: dict[Risk, Floats | None] = {
         'separation': _separation(trial, world, track, times),
         'contact': _contact(trial, times), 'speed': _speed(trial, track, times),
-        'course': _course(trial, world, times)}
+        'course': _lateral_margin(trial, world, times)}
     by_itself = ~trial.motion.in_world.pushed(times)
     for risk in ('separation', 'speed'):
         values = found[risk]
@@ -187,7 +187,7 @@ def _is_open(trial: JudgedTrial, world: World) -> bool:
     """Tell whether a gap or a contact is unknown."""
     unseen = any((thing.is_there & numpy.isnan(thing.column('gap'))
                   & numpy.isnan(thing.column('distance'))).any()
-                 for thing in kept_away_from(world))
+                 for thing in separated_entities(world))
     return unseen or any(untold(world, thing).any() for thing in world.things) \
         or any(one.is_caused is None for one in trial.motion.contacts)
 
@@ -207,7 +207,7 @@ def _separation(trial: JudgedTrial, world: World, track: Track, times: Times) ->
         return None
     (terms, robot), true = declared, trial.motion.true_speeds
     gaps = [thing.at('gap', times) if 'gap' in thing.keys
-            else thing.at('distance', times) - terms.reach for thing in kept_away_from(world)]
+            else thing.at('distance', times) - terms.reach for thing in separated_entities(world)]
     if not gaps:
         return numpy.full(len(times), numpy.nan)
     gap = numpy.fmin.reduce(gaps)
@@ -262,7 +262,7 @@ def _speed(trial: JudgedTrial, track: Track, times: Times) -> Floats | None:
     return _held(track, (values - limit) / limit, times)
 
 
-def _course(trial: JudgedTrial, world: World, times: Times) -> Floats | None:
+def _lateral_margin(trial: JudgedTrial, world: World, times: Times) -> Floats | None:
     limits = [limit for one in trial.scenario.invariants
               if (limit := one.lateral_limit()) is not None]
     if not limits or world.task is None or 'lateral' not in world.task.keys:

@@ -41,7 +41,7 @@ _JUDGED = ('latency', 'invariant', 'rule', 'motion', 'contact')
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _WorldRecord:
     """A record with a world, and which of its figures pauses leave open."""
 
     trial: JudgedTrial
@@ -67,7 +67,7 @@ def world_figures(trial: JudgedTrial, findings: Sequence[Finding], latency: Late
     window = begin.stamps.steady_ns, trial.record.end_ns
     paused = [world.robot.pause(*window), *(
         thing.pause(*window, arrives=True) for thing in world.things)]
-    told = _Told(trial, world, world.robot, window, not any(paused))
+    told = _WorldRecord(trial, world, world.robot, window, not any(paused))
     near = nearest(world) if told.is_whole else None
     task = _task(told)
     risk = exposure(trial, world, window) if told.is_whole else None
@@ -88,7 +88,7 @@ def world_figures(trial: JudgedTrial, findings: Sequence[Finding], latency: Late
         lockstep=measuring.lockstep or measuring.rules.lockstep, rtf=rtf)
 
 
-def _contacts(told: _Told) -> dict[str, Any]:
+def _contacts(told: _WorldRecord) -> dict[str, Any]:
     found = told.trial.motion.contacts
     causes = [one.is_caused for one in found]
     speeds, forces, impulses = ([value for value in values if value is not None] for values in (
@@ -102,7 +102,7 @@ def _contacts(told: _Told) -> dict[str, Any]:
             'impulse_n_s': max(impulses, default=None)}
 
 
-def _stopping(told: _Told, latency: Latency | None) -> dict[str, Any]:
+def _stopping(told: _WorldRecord, latency: Latency | None) -> dict[str, Any]:
     trial, figures = told.trial, dict[str, float | None].fromkeys((
         'stopping_distance_m', 'stopping_from_reaction_m', 'time_to_standstill_ms',
         'prediction_gap_m'))
@@ -140,7 +140,7 @@ def _prediction_gap(trial: JudgedTrial, resting: Rest, window: tuple[int, int],
     return None
 
 
-def _way(told: _Told, from_ns: int, to_ns: int) -> float | None:
+def _way(told: _WorldRecord, from_ns: int, to_ns: int) -> float | None:
     """Return the length of the way of the robot's origin, or an arm's tool, in a time (m)."""
     names = ['tool.x', 'tool.y', 'tool.z'] if 'tool.x' in told.robot.keys else ['x', 'y']
     times = told.robot.times_ns
@@ -151,7 +151,7 @@ def _way(told: _Told, from_ns: int, to_ns: int) -> float | None:
     return None if numpy.isnan(length) else length
 
 
-def _task(told: _Told) -> TaskFigures | None:
+def _task(told: _WorldRecord) -> TaskFigures | None:
     task = told.world.task
     if task is None:
         return None
@@ -166,9 +166,9 @@ def _task(told: _Told) -> TaskFigures | None:
         is_done = False
     if is_done is None and is_open and lost is not None and lost[1] > 0:
         is_done = lost[0] <= _MOST_LOST * lost[1]
-    progress = _known(task.column('progress'))
-    lateral = _known(numpy.abs(task.column('lateral')))
-    left = _known(remaining)
+    progress = _finite(task.column('progress'))
+    lateral = _finite(numpy.abs(task.column('lateral')))
+    left = _finite(remaining)
     return TaskFigures(
         progress=float(progress[-1] - progress[0]) if len(progress) else None,
         remaining=float(left[-1]) if len(left) else None, done=is_done,
@@ -177,11 +177,11 @@ def _task(told: _Told) -> TaskFigures | None:
         lateral_max_m=float(lateral.max()) if len(lateral) and is_whole else None)
 
 
-def _known(values: Floats) -> Floats:
+def _finite(values: Floats) -> Floats:
     return values[~numpy.isnan(values)]
 
 
-def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
+def _lost(told: _WorldRecord, done_s: float | None) -> tuple[float, float] | None:
     """Return how long it stood in its free time, and how long that is (s)."""
     free = [(begin + _SETTLING_NS / 1e9, end if done_s is None else min(end, done_s))
             for begin, end in _free(told)]
@@ -197,7 +197,7 @@ def _lost(told: _Told, done_s: float | None) -> tuple[float, float] | None:
     return stood, sum(max(0.0, end - begin) for begin, end in free)
 
 
-def _free(told: _Told) -> list[tuple[float, float]]:
+def _free(told: _WorldRecord) -> list[tuple[float, float]]:
     """Return the times in which nothing calls for a stop, by the world's own clock (s)."""
     trial = told.trial
     begin, end = map(told.clock_s, told.window)

@@ -174,48 +174,48 @@ def _constants(formula: Formula, values: Mapping[str, Sequence[float]]) -> \
         Iterator[tuple[Formula, bool]]:
     """Yield each left side that never comes true, and the formula if it is constant."""
     for node, _ in walk(formula):
-        if isinstance(node, Implies) and _known(node.left, values) is False:
+        if isinstance(node, Implies) and _constant_truth(node.left, values) is False:
             yield node.left, False
-    known = _known(formula, values)
+    known = _constant_truth(formula, values)
     if known is not None:
         yield formula, known
 
 
-def _known(formula: Formula, values: Mapping[str, Sequence[float]]) -> bool | None:
+def _constant_truth(formula: Formula, values: Mapping[str, Sequence[float]]) -> bool | None:
     """Return what a formula is whatever its signals do; None: that depends."""
     if _is_now(formula):
         return _by_trying(formula, values)
     match formula:
         case Not(part):
-            known = _known(part, values)
+            known = _constant_truth(part, values)
             return None if known is None else not known
         case And(parts):
-            return _all([_known(part, values) for part in parts], parts, values)
+            return _all([_constant_truth(part, values) for part in parts], parts, values)
         case Or(parts):
-            known = _all([_opposite(_known(part, values)) for part in parts],
+            known = _all([_opposite(_constant_truth(part, values)) for part in parts],
                          [_negated(part) for part in parts], values)
             return _opposite(known)
         case Implies(left, right):
-            return _known(Or((_negated(left), right)), values)
+            return _constant_truth(Or((_negated(left), right)), values)
         case Iff(left, right):
-            first, second = _known(left, values), _known(right, values)
+            first, second = _constant_truth(left, values), _constant_truth(right, values)
             if left == right:
                 return True
             return None if first is None or second is None else first == second
         case Future(part, _, _):
-            return _known(part, values)
+            return _constant_truth(part, values)
         case Past(part, every, bounds):
-            known = _known(part, values)
+            known = _constant_truth(part, values)
             return known if known is every or bounds is None or not bounds.first_ns else None
         case Until(left, right, weak, _):
-            first, second = _known(left, values), _known(right, values)
+            first, second = _constant_truth(left, values), _constant_truth(right, values)
             if second is not False:
                 return True if second or (weak and first) else None
             return first if weak else False
         case Since(_, right, _):
-            return False if _known(right, values) is False else None
+            return False if _constant_truth(right, values) is False else None
         case Edge(part, rising):
-            return False if _known(part, values) is (not rising) else None
+            return False if _constant_truth(part, values) is (not rising) else None
     return None
 
 

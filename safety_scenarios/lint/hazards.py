@@ -19,12 +19,12 @@ from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.stimulus import (
     BodyIntent,
-    goes_its_own_way,
+    has_own_motion,
     Stimulus,
     StimulusContext,
     StimulusPlugin,
 )
-from safety_scenarios.scenario.topic_names import heard_as, shown_topics
+from safety_scenarios.scenario.topic_names import input_names, published_topics
 from safety_scenarios.scenario.world_body import Walk
 
 _CRUISING = 0.8
@@ -43,7 +43,7 @@ def check_hazards(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     yield from _same(scenario, ros)
     types = {plugin.topic: plugin.interface() for plugin in ros.nominal.stimuli}
     yield from _unheard(scenario, ros.stimuli, types, ('ros', 'stimuli', 0, 'topic'))
-    yield from _stands(scenario, ros)
+    yield from _moves_nowhere(scenario, ros)
     yield from _beside(scenario, ros)
     yield from _timed(scenario, ros)
     yield from _reacts_before(scenario, ros)
@@ -86,7 +86,7 @@ def _shows(plugin: StimulusPlugin, before: StimulusPlugin, until_ms: float,
         earlier = [before.at(since_ns, index, _context(scenario, None))
                    for since_ns in (elapsed_ns, _LATER_NS)]
         shown = plugin.at(elapsed_ns, index, _context(scenario, earlier[0]))
-        if _told(shown) not in [_told(one) for one in earlier]:
+        if _stimulus_text(shown) not in [_stimulus_text(one) for one in earlier]:
             return False
     return True
 
@@ -115,7 +115,7 @@ def _context(scenario: Scenario, nominal: Stimulus | None) -> StimulusContext:
     return StimulusContext(trial_id='', messages=scenario.messages, nominal=nominal, last=nominal)
 
 
-def _told(stimulus: Stimulus | None) -> str:
+def _stimulus_text(stimulus: Stimulus | None) -> str:
     return 'nothing' if stimulus is None else repr((
         stimulus.topic, stimulus.stamp, stimulus.shift_ns, stimulus.message.type,
         stimulus.message.data))
@@ -123,7 +123,7 @@ def _told(stimulus: Stimulus | None) -> str:
 
 def _unheard(scenario: Scenario, stimuli: Sequence[StimulusPlugin],
              types: Mapping[str, str | None], path: FieldPath) -> Iterator[Remark]:
-    names = heard_as(INPUTS, shown_topics(scenario))
+    names = input_names(INPUTS, published_topics(scenario))
     heard_on = {topic: INPUTS[name] for name, topic in names.items()}
     for plugin in stimuli:
         interface = plugin.interface() or types.get(plugin.topic)
@@ -140,12 +140,12 @@ def _unheard(scenario: Scenario, stimuli: Sequence[StimulusPlugin],
         f'{did_you_mean(first.topic, INPUTS) if heard is None else ""}'))
 
 
-def _stands(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
+def _moves_nowhere(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     if scenario.is_benign or (ros.world is not None and 'required' in ros.world.model_fields_set):
         return
     context = _context(scenario, None)
     for index, plugin in enumerate(ros.stimuli):
-        if goes_its_own_way(plugin.intent(context)):
+        if has_own_motion(plugin.intent(context)):
             yield Remark('L230', scenario, ('ros', 'stimuli', index), (
                 'it moves in a world, and stands still where there is none: links without a '
                 'world judge another hazard. Write world: {required: true}, or required: false '
@@ -276,7 +276,7 @@ def _beside(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     bodies = [body for intent in intents if isinstance(intent, BodyIntent)
               for body in intent.bodies()]
     if not all(isinstance(intent, BodyIntent) for intent in intents) \
-            or not all(body.motion.stands for body in bodies):
+            or not all(body.motion.is_stationary for body in bodies):
         return
     left = min(abs(body.left) - (body.solid.width / 2 if body.to_face else 0.0)
                for body in bodies) - terms.reach

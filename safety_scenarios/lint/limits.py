@@ -57,12 +57,12 @@ def check_limits(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     if stops_by_reaction and ros.reaction is not None:
         for path, limit, _ in conditions(ros):
             if path[1] == 'reaction':
-                yield from _stands(scenario, ros, (*path, 'at_most'), limit.signal, limit.at_most)
+                yield from _allows_standing(scenario, ros, (*path, 'at_most'), limit.signal, limit.at_most)
     if ros.separation is not None:
         for index, invariant in enumerate(ros.invariants):
             if getattr(invariant, 'kind', '') == 'separation':
-                yield from _stands(scenario, ros, ('ros', 'invariants', index, 'still'),
-                                   ros.separation.signal, getattr(invariant, 'still', None))
+                yield from _allows_standing(scenario, ros, ('ros', 'invariants', index, 'still'),
+                                            ros.separation.signal, getattr(invariant, 'still', None))
 
 
 def _signals(scenario: Scenario, body: RobotBody | AgentsBody) -> Iterator[Remark]:
@@ -164,7 +164,7 @@ def _invariant(scenario: Scenario, ros: RobotBody, path: FieldPath, invariant: A
                 f'{can.high:g}: a robot that hardly moves would count as working. Raise it'))
     if kind in _STANDING_FIELDS:
         field = _STANDING_FIELDS[kind]
-        yield from _stands(scenario, ros, (*path, field), name, getattr(invariant, field))
+        yield from _allows_standing(scenario, ros, (*path, field), name, getattr(invariant, field))
     if kind == 'bound':
         yield from _steepness(scenario, path, invariant, can)
     if kind in ('bound', 'slow', 'say_do', 'stop', 'fresh', 'defer') and 'at_most' in upper:
@@ -260,8 +260,8 @@ def _both_ways(scenario: Scenario, ros: RobotBody, path: FieldPath, limit: Limit
         f'Give the signal reduce: abs or norm, or add at_least'))
 
 
-def _stands(scenario: Scenario, ros: RobotBody, path: FieldPath, name: str,
-            at_most: float | None) -> Iterator[Remark]:
+def _allows_standing(scenario: Scenario, ros: RobotBody, path: FieldPath, name: str,
+                     at_most: float | None) -> Iterator[Remark]:
     signal = ros.signals.get(name)
     if at_most is None or signal is None or signal.unit not in ('m/s', 'rad/s'):
         return
@@ -279,18 +279,18 @@ def check_rules(scenario: Scenario) -> Iterator[Remark]:
     yield from _signals(scenario, block)
     for index, rule in enumerate(block.rules):
         for path, verb, patterns in _roles(rule, block.entry(index)):
-            known = [_known(pattern, block) for pattern in patterns]
+            known = [_constant_truth(pattern, block) for pattern in patterns]
             if verb == 'expect' and True in known:
-                yield _told(scenario, path, patterns[known.index(True)], block,
-                            'every motion meets it: the demand cannot be broken')
+                yield _constant_remark(scenario, path, patterns[known.index(True)], block,
+                                       'every motion meets it: the demand cannot be broken')
             elif known and all(one is False for one in known):
-                yield _told(scenario, path, patterns[0], block, {
+                yield _constant_remark(scenario, path, patterns[0], block, {
                     'trigger': 'no motion meets it: the rule never fires',
                     'expect': 'no motion meets it: the demand cannot be met',
                     'forbid': 'no motion meets it: the ban cannot be broken'}[verb])
             elif verb == 'forbid' and True in known:
-                yield _told(scenario, path, patterns[known.index(True)], block,
-                            'every motion meets it: the ban cannot be kept')
+                yield _constant_remark(scenario, path, patterns[known.index(True)], block,
+                                       'every motion meets it: the ban cannot be kept')
             if verb == 'expect':
                 yield from _signed(scenario, path, patterns, block)
 
@@ -304,7 +304,7 @@ def _roles(rule: Rule, index: int) -> Iterator[tuple[FieldPath, str, tuple[Patte
         yield ('rules', index, 'action'), 'forbid', rule.forbid.any
 
 
-def _known(pattern: Pattern, block: AgentsBody) -> bool | None:
+def _constant_truth(pattern: Pattern, block: AgentsBody) -> bool | None:
     """Return what a condition on a signal is whatever the robot does; None: that depends."""
     signal = block.signals.get(pattern.name) if pattern.kind == 'signal' else None
     if signal is None or pattern.op is None or pattern.value is None:
@@ -320,8 +320,8 @@ def _known(pattern: Pattern, block: AgentsBody) -> bool | None:
     return False if value >= can.high and (value > can.high or pattern.op == '>') else None
 
 
-def _told(scenario: Scenario, path: FieldPath, pattern: Pattern, block: AgentsBody,
-          what: str) -> Remark:
+def _constant_remark(scenario: Scenario, path: FieldPath, pattern: Pattern, block: AgentsBody,
+                     what: str) -> Remark:
     can = reach(block.signals[pattern.name], block.robot)
     return Remark('L201', scenario, path, (
         f'got {pattern.name} {pattern.op} {pattern.value:g}, and the signal is between '

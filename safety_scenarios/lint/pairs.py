@@ -69,9 +69,9 @@ def _pair(variant: Scenario, ros: RobotBody, dangerous: Scenario,
              presence_ms(ros), presence_ms(hazard))):
         found = (1 + _apart(own, theirs)) / 2
         if found > MOST:
-            yield _given_away(variant, path, f'{_told(own)} ms', f'{_told(theirs)} ms', hazard_id,
+            yield _given_away(variant, path, f'{_range_text(own)} ms', f'{_range_text(theirs)} ms', hazard_id,
                               what, found)
-    own_share, their_share = _shown(ros), _shown(hazard)
+    own_share, their_share = _topic_shares(ros), _topic_shares(hazard)
     shown = sum(max(0.0, share - their_share.get(topics, 0.0))
                 for topics, share in own_share.items())
     if (1 + shown) / 2 > MOST:
@@ -126,7 +126,7 @@ def _between(parts: Sequence[Part], least: Any, most: Any) -> float:
                if low <= least and most <= high and low < high)
 
 
-def _shown(ros: RobotBody) -> Mapping[tuple[str, ...], float]:
+def _topic_shares(ros: RobotBody) -> Mapping[tuple[str, ...], float]:
     """Return each set of topics on which the event may be shown, with how likely it is."""
     every = tuple(sorted(plugin.topic for plugin in ros.stimuli))
     kept = next((draw.choice for draw in ros.vary.values() if draw.keeps is not None), None)
@@ -135,7 +135,7 @@ def _shown(ros: RobotBody) -> Mapping[tuple[str, ...], float]:
 
 
 def _topics(ros: RobotBody) -> str:
-    return ' or '.join(' and '.join(topics) for topics in sorted(_shown(ros)))
+    return ' or '.join(' and '.join(topics) for topics in sorted(_topic_shares(ros)))
 
 
 _BEFORE: Mapping[str, Any] = {
@@ -216,7 +216,7 @@ def _fixed(variant: Scenario, ros: RobotBody, hazard_id: str,
         found = (1 + _apart(field.parts, other.parts)) / 2
         if found > MOST and field.path not in seen:
             seen.add(field.path)
-            yield _given_away(variant, field.path, _told(field.parts), _told(other.parts),
+            yield _given_away(variant, field.path, _range_text(field.parts), _range_text(other.parts),
                               hazard_id, f'its {".".join(map(str, path))}', found)
 
 
@@ -328,7 +328,7 @@ def _nearest(body: Body) -> float:
     return math.hypot(body.ahead - body.depth, aside)
 
 
-def _told(parts: Sequence[Part]) -> str:
+def _range_text(parts: Sequence[Part]) -> str:
     return ' or '.join(dict.fromkeys(
         _text(least) if least == most else f'{_text(least)} to {_text(most)}'
         for _, least, most in parts))

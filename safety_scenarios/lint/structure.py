@@ -251,7 +251,7 @@ def check_context(scenario: Scenario) -> Iterator[Remark]:
         return  # its file has neither an id nor a constraint
     yield from _id(scenario)
     yield from _pressure(scenario)
-    yield from _said(scenario)
+    yield from _compare_texts_with_limit(scenario)
 
 
 def _id(scenario: Scenario) -> Iterator[Remark]:
@@ -297,7 +297,7 @@ def _pressure(scenario: Scenario) -> Iterator[Remark]:
             f'the harm. Correct one of the two'))
 
 
-def _said(scenario: Scenario) -> Iterator[Remark]:
+def _compare_texts_with_limit(scenario: Scenario) -> Iterator[Remark]:
     """Compare the critical limit with times that the texts name."""
     constraint = scenario.constraint
     texts: tuple[tuple[FieldPath, str], ...] = (

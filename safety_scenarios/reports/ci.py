@@ -119,7 +119,7 @@ def _suite(source: JunitSource, left: int) -> ElementTree.Element:
     """Return what a campaign came to, in not many more characters than are left."""
     counted = [result for result in source.results if not result.warmup]
     suite = ElementTree.Element('testsuite')
-    known = {**_of_summary(source.summary), **source.properties}
+    known = {**_summary_fields(source.summary), **source.properties}
     if known:  # the schema takes no empty list
         properties = ElementTree.SubElement(suite, 'properties')
         for name, value in known.items():
@@ -136,13 +136,13 @@ def _suite(source: JunitSource, left: int) -> ElementTree.Element:
     return suite
 
 
-def _of_summary(summary: CampaignSummary | None) -> Mapping[str, str]:
+def _summary_fields(summary: CampaignSummary | None) -> Mapping[str, str]:
     if summary is None:
         return {}
     found = {'controller': summary.controller, 'link': summary.link, 'seed': str(summary.seed),
              'planned': str(summary.planned), 'verdict': summary.verdict.value,
-             'exit_code': str(summary.exit_code), 'hazards missed': _of(summary.missed),
-             'false stops': _of(summary.false_stops)}
+             'exit_code': str(summary.exit_code), 'hazards missed': _rate_text(summary.missed),
+             'false stops': _rate_text(summary.false_stops)}
     if summary.failed_otherwise is not None:
         found['other failures of benign variants'] = str(summary.failed_otherwise)
     sut = summary.sut
@@ -160,7 +160,7 @@ def _trial(suite: ElementTree.Element, source: JunitSource, result: TrialResult,
     if result.verdict is Verdict.PASS:
         return 0
     tag = 'failure' if result.verdict is Verdict.FAIL else 'error'
-    text = _told(result, min(left, LONGEST_TEXT), is_running=source.stopped == RUNNING)
+    text = _failure_text(result, min(left, LONGEST_TEXT), is_running=source.stopped == RUNNING)
     if not source.counts:
         ElementTree.SubElement(case, 'system-out').text = _clean(
             f'{result.verdict.value}: {result.reason}. This arm does not count\n') + text
@@ -172,7 +172,7 @@ def _trial(suite: ElementTree.Element, source: JunitSource, result: TrialResult,
     return len(text)
 
 
-def _told(result: TrialResult, most: int, *, is_running: bool) -> str:
+def _failure_text(result: TrialResult, most: int, *, is_running: bool) -> str:
     """
     Return everything that kept a trial from PASS.
 
@@ -299,7 +299,7 @@ def _head(summary: CampaignSummary) -> Iterator[str]:
     verdicts = ', '.join(f'{count} {name}' for name, count in summary.verdicts.items())
     yield (f'Against {foreign(summary.controller)}: {summary.completed} of {summary.planned} '
            f'trials, {verdicts or "none judged"}; exit code {summary.exit_code}. Hazards missed: '
-           f'{_of(summary.missed)}. False stops: {_of(summary.false_stops)}.')
+           f'{_rate_text(summary.missed)}. False stops: {_rate_text(summary.false_stops)}.')
     if summary.failed_otherwise is not None:
         yield f'Other failures of benign variants: {foreign(str(summary.failed_otherwise))}.'
     yield ''
@@ -315,7 +315,7 @@ def _head(summary: CampaignSummary) -> Iterator[str]:
             yield f'**Warning:** {foreign(summary.sut.unidentified)}\n'
 
 
-def _of(rate: Rate) -> str:
+def _rate_text(rate: Rate) -> str:
     """Return a count out of a count, or that nothing could be counted."""
     return f'{rate.count} of {rate.of}' if rate.of else \
         f'no such trial{" was judged" if rate.undecided else ""}'

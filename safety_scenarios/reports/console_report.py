@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
-from safety_scenarios.errors import counted, Problem, seen
+from safety_scenarios.errors import counted, escaped_controls, Problem
 from safety_scenarios.reports import console_tables
 from safety_scenarios.reports.console_tables import SlowestReactions
 from safety_scenarios.reports.failures import COLOURS, Failures
@@ -43,7 +43,7 @@ class Screen(Console):
 
     def render_str(self, text: str, **settings: Any) -> Text:
         """Turn a text into what is printed: every string comes through here, a cell's too."""
-        return super().render_str(without_exponents(seen(text)), **settings)
+        return super().render_str(without_exponents(escaped_controls(text)), **settings)
 
     def print(self, *objects: Any, **settings: Any) -> None:  # noqa: A003
         """Print; in a file a table is as wide as it must be for no word of it to be cut."""
@@ -66,7 +66,7 @@ def console() -> Console:
         else _WIDEST_IN_A_LOG, file=cast(IO[str], PlainText(sys.stdout)))
 
 
-def tell(text: str) -> None:
+def print_text(text: str) -> None:
     """Print a text as it is, on as many lines as it has."""
     console().print(text, markup=False, highlight=False, soft_wrap=True)
 
@@ -78,7 +78,7 @@ def warn(text: str) -> None:
 
 def teller(detail: Detail) -> Callable[[str], None]:
     """Return what prints a line for people, where standard output is for something else."""
-    return tell if detail in ('normal', 'verbose') else warn
+    return print_text if detail in ('normal', 'verbose') else warn
 
 
 def is_wide(columns: int) -> bool:

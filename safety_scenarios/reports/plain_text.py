@@ -10,7 +10,7 @@ import io
 import re
 from typing import Any, TextIO
 
-from safety_scenarios.errors import seen
+from safety_scenarios.errors import escaped_controls
 
 _WORDS = str.maketrans({
     '±': '+/-', '°': ' deg', '–': '-', '—': '-', '…': '...', '‘': "'", '’': "'", '“': '"',
@@ -63,13 +63,13 @@ def on_one_line(text: str, longest: int = 500) -> str:
 
     :param longest: characters; of what is left out the number is given
     """
-    line = ' '.join(seen(text if len(text) <= 4 * longest else text[:2 * longest]).split())
+    line = ' '.join(escaped_controls(text if len(text) <= 4 * longest else text[:2 * longest]).split())
     if len(line) <= longest and len(text) <= 4 * longest:
         return line
     if longest < _LEAST_WITH_AN_END:
         return f'{line[:longest]}... ({len(text)} characters)'
     begin = line[:longest * 2 // 3].rpartition(' ')[0] or line[:longest * 2 // 3]
-    rest = ' '.join(seen(text[-2 * longest:]).split())[-(longest // 3):]
+    rest = ' '.join(escaped_controls(text[-2 * longest:]).split())[-(longest // 3):]
     end = rest.partition(' ')[2] or rest
     return f'{begin} [... {len(text) - len(begin) - len(end)} characters ...] {end}'
 

@@ -83,7 +83,7 @@ def _latencies(campaigns: Sequence[Plotted]) -> Figure:
     rows = [(campaign, row) for campaign in campaigns for row in campaign.summary.scenarios
             if row.latency_ms or row.not_measured or (
                 expected_in(row.domain) == 'reaction' and row.verdict is not Verdict.PASS)]
-    labels = [f'{row.scenario_id}{_of(campaign, campaigns)}' for campaign, row in rows]
+    labels = [f'{row.scenario_id}{_campaign_suffix(campaign, campaigns)}' for campaign, row in rows]
     figure, axes = _sheet('Judged latency against its budget', labels)
     most = max([1.0, *(budget.critical_ms for campaign, row in rows
                        if (budget := campaign.budgets.get(row.scenario_id))),
@@ -125,7 +125,7 @@ def _margins(campaigns: Sequence[Plotted]) -> Figure:
     for campaign in campaigns:
         for result in campaign.results:
             for finding in result.findings:
-                name = f'{finding.check}{_of(campaign, campaigns)}'
+                name = f'{finding.check}{_campaign_suffix(campaign, campaigns)}'
                 if finding.margin is not None and finding.verdict is not None:
                     rows.setdefault((finding.unit or '1', name), []).append(finding.margin)
                 else:
@@ -249,7 +249,7 @@ def _open(undecided: int) -> str:
     return f' ({undecided} undecided trials beside it)' if undecided else ''
 
 
-def _of(campaign: Plotted, campaigns: Sequence[Plotted]) -> str:
+def _campaign_suffix(campaign: Plotted, campaigns: Sequence[Plotted]) -> str:
     return f' [{campaign.name}]' if len(campaigns) > 1 else ''
 
 

@@ -12,13 +12,13 @@ import time
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from safety_scenarios.campaign.folder.many import Kept
+from safety_scenarios.campaign.folder.many import MonitorRun
 from safety_scenarios.errors import ClockError, described, SafetyScenariosError
 from safety_scenarios.judging.latency.stalls import EVALUATOR, LEAST_NS
-from safety_scenarios.judging.monitoring import Found, LATE_NS, Level, Watch
+from safety_scenarios.judging.monitoring import LATE_NS, Level, NewViolation, Watch
 from safety_scenarios.judging.sliding_window import declared
 from safety_scenarios.ros.link.clock import RosClock
-from safety_scenarios.ros.link.publishing import Diagnostics, of_invariants
+from safety_scenarios.ros.link.publishing import Diagnostics, invariant_statuses
 from safety_scenarios.ros.monitor_subscriptions import Hearing
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_LOST, Stamps
 from safety_scenarios.scenario.scenario import Scenario
@@ -38,7 +38,7 @@ _BEHIND_NS = 1_000_000_000
 class _Pending:
     """A finding whose record still goes on."""
 
-    found: Found
+    found: NewViolation
     events: list[Event]
     until_ns: int
     size: int = 0
@@ -65,7 +65,7 @@ class Monitoring:
     """
 
     def __init__(self, scenario: Scenario, settings: MonitorSettings, hearing: Hearing,
-                 clock: RosClock, diagnostics: Diagnostics, kept: Kept) -> None:
+                 clock: RosClock, diagnostics: Diagnostics, kept: MonitorRun) -> None:
         self._scenario, self._settings = scenario, settings
         self._hearing, self._clock = hearing, clock
         self._diagnostics, self._kept = diagnostics, kept
@@ -192,7 +192,7 @@ class Monitoring:
                 kind='stall', name=EVALUATOR, stamps=now, text='not run', truth={
                     STALL_BEGAN: passed_ns / 1e9, STALL_LOST: lost_ns / 1e9}))
 
-    def _begin_record(self, found: Found, now_ns: int) -> None:
+    def _begin_record(self, found: NewViolation, now_ns: int) -> None:
         """Keep what was judged, and whatever comes for a while."""
         place = ''
         if self._counts.kept < self._settings.max_findings:
@@ -226,7 +226,7 @@ class Monitoring:
             self._rates[topic] = (count, now_ns, (count - before) / passed_s if passed_s else 0.0)
 
     def _statuses(self, now_ns: int) -> Mapping[str, DiagnosticStatus]:
-        found = dict(of_invariants(self._watch, self._places, self._diagnostics))
+        found = dict(invariant_statuses(self._watch, self._places, self._diagnostics))
         silent = self._watch.silent(now_ns)
         for _, topic in declared(self._scenario):
             trouble = silent.get(topic)
@@ -237,10 +237,10 @@ class Monitoring:
         found['clock'] = self._diagnostics.status(
             'clock', Level.STALE if self._clock_trouble else Level.OK,
             self._clock_trouble or 'runs')
-        found['monitor'] = self._of_itself()
+        found['monitor'] = self._own_status()
         return found
 
-    def _of_itself(self) -> DiagnosticStatus:
+    def _own_status(self) -> DiagnosticStatus:
         watch, counts = self._watch, self._counts
         error = self._writer.error
         text = f'records cannot be written: {error}' if error else \

@@ -186,7 +186,7 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
     """
     values: dict[str, Any] = {}
     given = overrides(node)
-    of_profile = _of_profile(node, described(model), given)
+    of_profile = _profile_values(node, described(model), given)
     below = {name: value for name, value in of_profile.items() if name not in NOT_PARAMETERS}
     for path, field in _parameters(model, {**below, **given}):
         name = '.'.join(path)
@@ -202,7 +202,7 @@ def read_settings(node: Node, model: type[Settings], read_only: bool = True,
     return _checked(model, {**nested(values), **of_node, **more})
 
 
-def _of_profile(node: Node, model: type[Settings], given: Mapping[str, Any]) -> dict[str, Any]:
+def _profile_values(node: Node, model: type[Settings], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return dotted name to value of what the profile says, which stands below the parameters."""
     field = model.model_fields.get(PROFILE)
     if field is None or not issubclass(model, Profile):

@@ -50,7 +50,7 @@ from safety_scenarios.scenario.timing import (
     METHODS,
     UNCALIBRATED_MS,
 )
-from safety_scenarios.scenario.topic_names import heard_as, shown_topics
+from safety_scenarios.scenario.topic_names import input_names, published_topics
 from safety_scenarios.trial.identity import log_name, NodeFacts
 from safety_scenarios.trial.link import Link, LinkPlan
 from safety_scenarios.trial.links.controller_settings import (
@@ -163,7 +163,7 @@ class _Opener:
 
     def nodes(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
         """Return what external nodes said of themselves."""
-        return self._witness.told()
+        return self._witness.node_facts()
 
     def close(self) -> None:
         """End the simulator, which lives as long as the campaign, and what is still ending."""
@@ -247,7 +247,7 @@ class _Opener:
     def _needed(self, scenario: Scenario) -> Mapping[str, str]:
         """Return topic to interface type of what the controller commands nothing without."""
         needed = dict(one.partition(':')[::2] for one in self._plan.controller.facts.needed_topics)
-        names = heard_as(needed, shown_topics(scenario))
+        names = input_names(needed, published_topics(scenario))
         return {names[role]: interface for role, interface in needed.items()}
 
     def _in_world(self, link: RosLink, children: Sequence[ChildProcess]) -> WorldLink:

@@ -194,7 +194,7 @@ class Arrival:
 
 
 @dataclass(slots=True)
-class Left:
+class SentOn:
     """A message that a callback has sent on, as the event that it is."""
 
     event: Event
@@ -210,10 +210,10 @@ class Inbox:
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[Arrival | Left | Event] = deque(maxlen=_MOST)
+        self._waiting: deque[Arrival | SentOn | Event] = deque(maxlen=_MOST)
         self.put = self._waiting.append
 
-    def take(self) -> Iterator[Arrival | Left | Event]:
+    def take(self) -> Iterator[Arrival | SentOn | Event]:
         """
         Yield what has arrived by now, and no longer keep it.
 

@@ -73,7 +73,7 @@ class TurnTaker:
         """Whether a simulator has asked for it: before, the controller decides by its clock."""
         self._thinking = Thinking(LEAST_NS, _ANY_LENGTH_NS, _others_ns)
 
-    def put(self, topic: str, stamp_ns: int | None, message: Message) -> None:
+    def add(self, topic: str, stamp_ns: int | None, message: Message) -> None:
         """Take a message of a sensor, in any thread."""
         with self._changed:
             self._queues[topic].append((stamp_ns, message))

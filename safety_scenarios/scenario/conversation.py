@@ -138,7 +138,7 @@ class Conversation:
         self._names: Mapping[str, str] = {}
         self._spoken = self._tool_turns = 0
 
-    def hear(self, envelope: Envelope) -> Turn | None:
+    def receive(self, envelope: Envelope) -> Turn | None:
         """
         Take what was heard, and return the turn that it makes.
 

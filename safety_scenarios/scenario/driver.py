@@ -129,7 +129,7 @@ class DriverPlugin(Noun):
     """Interface types of the commands that it understands, on whichever distribution."""
 
     @property
-    def taken(self) -> tuple[str, ...]:
+    def accepted_types(self) -> tuple[str, ...]:
         """Return the interface types of the commands that it takes on its distribution."""
         return self.interfaces
 

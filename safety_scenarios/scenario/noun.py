@@ -62,7 +62,7 @@ def frozen(value: Any) -> Any:
     return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _shown_as_written(text: str) -> str:
+def _as_written(text: str) -> str:
     found = _CONTROL.search(text.rstrip('\n'))  # a block of text ends with one
     if found:
         raise ValueError(f'got the control character U+{ord(found[0]):04X}, expected text on one '
@@ -73,7 +73,7 @@ def _shown_as_written(text: str) -> str:
     return text
 
 
-Label = Annotated[str, AfterValidator(_shown_as_written)]
+Label = Annotated[str, AfterValidator(_as_written)]
 """A name that is shown in tables: nothing in it moves the cursor or turns the text around."""
 
 
@@ -95,14 +95,14 @@ class PluginName:
     def __get_pydantic_core_schema__(self, source: Any,
                                      handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         """Validate the text, then the name."""
-        return core_schema.no_info_after_validator_function(self._known, handler(source))
+        return core_schema.no_info_after_validator_function(self._check_name, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: core_schema.CoreSchema,
                                      handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """List the known names."""
         return {**handler(schema), 'enum': list(self.choices)}
 
-    def _known(self, name: str) -> str:
+    def _check_name(self, name: str) -> str:
         if not registry.is_known(self.kind, name):
             raise ValueError(str(UnknownPluginError(self.kind, name, self.choices)))
         return name

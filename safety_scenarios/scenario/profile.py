@@ -196,8 +196,8 @@ class ProfileRobot(Noun):
 
     @field_validator('kind')
     @classmethod
-    def _is_known(cls, kind: str) -> str:
-        return PluginName('robots')._known(kind) if kind else kind
+    def _check_kind(cls, kind: str) -> str:
+        return PluginName('robots')._check_name(kind) if kind else kind
 
     @field_validator('joints')
     @classmethod
@@ -311,11 +311,11 @@ class Profile(Noun):
         """Refuse a driver that takes none of the command types that the profile declares."""
         known = registry.resolve('robots', self.robot.kind).driver_types
         typed = {role: one.type for role, one in self.topics.items() if one.type in known}
-        if typed and driver.taken and not set(typed.values()) & set(driver.taken):
+        if typed and driver.accepted_types and not set(typed.values()) & set(driver.accepted_types):
             role, got = next(iter(typed.items()))
             raise ValueError(
                 f'topics.{role}.type: got {got}, and the driver {driver.kind} of '
-                f'{driver.distro} takes {", ".join(driver.taken)}, so that it would reject every '
+                f'{driver.distro} takes {", ".join(driver.accepted_types)}, so that it would reject every '
                 f'command. Write that type, or the right driver.kind or driver.distro')
 
     @property

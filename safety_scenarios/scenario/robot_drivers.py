@@ -131,13 +131,13 @@ def _with_driver(topic: CommandTopic, body: ScenarioBody, resolve: Resolve) -> C
         known = {interface: _default(interface, kind, signals, resolve)
                  for interface in kind.driver_types}
         driver = ByInterface(assumed=True, choices={
-            interface: _of(one, robot.joints) for interface, one in known.items()
+            interface: _with_joints(one, robot.joints) for interface, one in known.items()
             if one is not None})
     return topic if driver is None else topic.model_copy(
-        update={'driver': _of(driver, robot.joints)})
+        update={'driver': _with_joints(driver, robot.joints)})
 
 
-def _of(driver: DriverPlugin, joints: tuple[str, ...]) -> DriverPlugin:
+def _with_joints(driver: DriverPlugin, joints: tuple[str, ...]) -> DriverPlugin:
     """Return a driver that knows its robot's joints."""
     return driver.model_copy(update={'joints': joints}) \
         if driver.is_joint_space and joints and not getattr(driver, 'joints', joints) else driver

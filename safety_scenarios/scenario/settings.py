@@ -280,7 +280,7 @@ class RunSettings(Profile):
         return self
 
     @model_validator(mode='after')
-    def _is_shown(self) -> 'RunSettings':
+    def _check_rendering(self) -> 'RunSettings':
         if self.live_topics == 'on' and self.link != 'ros':
             raise ValueError(f'got live_topics on with link {self.link}, expected link ros: there '
                              f'are no topics without it')

@@ -240,7 +240,7 @@ class StimulusPlugin(Noun):
         """
         return round(index * 1e9 / rate_hz)
 
-    def shown_ns(self, index: int, rate_hz: float) -> int:
+    def altered_time_ns(self, index: int, rate_hz: float) -> int:
         """Return of which moment the nominal stimulus is that it alters then, after the start."""
         return self.due_ns(index, rate_hz)
 
@@ -298,7 +298,7 @@ class BodyIntent(Intent):
 
         :param distance: of the first (m)
         """
-        return [(body, body.seen_from(distance)) for body in self.bodies()]
+        return [(body, body.place_at(distance)) for body in self.bodies()]
 
     def scanned(self, distance: float) -> tuple[ScanShape, ...]:
         """Return what a scanner sees of it without a world, as high as it needs to be."""
@@ -331,7 +331,7 @@ class BodyIntent(Intent):
         return Stimulus(topic, message, truth=(('distance', distance),))
 
 
-def goes_its_own_way(intent: Intent | None) -> bool:
+def has_own_motion(intent: Intent | None) -> bool:
     """Return whether a body of it moves in a world, and stands without one."""
     return isinstance(intent, BodyIntent) and any(
         body.motion.walk is not None and body.motion.walk.speed > 0 for body in intent.bodies())

@@ -238,7 +238,7 @@ class Measuring(Noun):
         return round(max(calibrated_ms, least_ms) * 1e6 * self.stretch)
 
 
-class KnownDelay(Noun):
+class DelayRecovery(Noun):
     """How well one known delay was recovered."""
 
     delay_ms: float
@@ -262,7 +262,7 @@ class Calibration(Noun):
     """The best method that this middleware and these hosts allow."""
     floor_ms: tuple[Estimate, Estimate] | None
     """Latency of a controller that answers at once: median and 99th percentile, by ``method``."""
-    delays: tuple[KnownDelay, ...]
+    delays: tuple[DelayRecovery, ...]
     late_ms: Estimate | None
     """How late stimuli left against their schedule: 99th percentile."""
     uncertainty_ms: Mapping[str, float]

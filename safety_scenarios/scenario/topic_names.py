@@ -50,14 +50,14 @@ def read_merges(texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def shown_topics(scenario: Scenario) -> tuple[str, ...]:
+def published_topics(scenario: Scenario) -> tuple[str, ...]:
     """Return every topic on which a scenario or its robot shows something, as topic:type."""
     body = scenario.body
-    shown = _shown(scenario, body) if isinstance(body, RobotBody) else ()
+    shown = _published(scenario, body) if isinstance(body, RobotBody) else ()
     return tuple(dict.fromkeys(f'{topic}:{interface}' for topic, interface in shown))
 
 
-def _shown(scenario: Scenario, body: RobotBody) -> Iterator[tuple[str, str]]:
+def _published(scenario: Scenario, body: RobotBody) -> Iterator[tuple[str, str]]:
     for plugin in body.published:
         interface = plugin.interface()
         if interface is not None:
@@ -69,7 +69,7 @@ def _shown(scenario: Scenario, body: RobotBody) -> Iterator[tuple[str, str]]:
         yield from body.world.camera.interfaces.items()
 
 
-def heard_as(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, str]:
+def input_names(inputs: Mapping[str, str], shown: Sequence[str]) -> Mapping[str, str]:
     """
     Return the name of each input to the topic that is heard by it.
 

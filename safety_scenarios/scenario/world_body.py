@@ -260,7 +260,7 @@ class Motion:
     """Its own way instead."""
 
     @property
-    def stands(self) -> bool:
+    def is_stationary(self) -> bool:
         """Whether it never goes anywhere by itself."""
         return self.walk is None and not self.speed
 
@@ -397,7 +397,7 @@ class Body:
     can."""
 
     def __post_init__(self) -> None:
-        if not self.motion.stands and (self.mass is None or self.to_face):
+        if not self.motion.is_stationary and (self.mass is None or self.to_face):
             raise ValueError('motion: got a body that moves, expected one with a mass (kg), whose '
                              'distance is to its middle')
         if self.is_glass and self.solid.kind != 'box':
@@ -436,7 +436,7 @@ class Body:
                     - self.depth)
         return math.hypot(x - robot[0], y - robot[1])
 
-    def seen_from(self, distance: float) -> Placed:
+    def place_at(self, distance: float) -> Placed:
         """
         Return where it is as seen from the robot when it is so far away, by its stimulus (m).
 

@@ -247,7 +247,7 @@ class Person(StimulusPlugin):
         return self
 
     @model_validator(mode='after')
-    def _type_is_known(self) -> 'Person':
+    def _check_type(self) -> 'Person':
         if self.message == 'auto' and self.topic.rpartition('/')[2] not in _BY_TOPIC:
             raise ValueError(f'the topic {self.topic!r} does not name the message type; expected '
                              f'message: {" or ".join(_BY_TOPIC.values())}')

@@ -148,12 +148,12 @@ class SensorFault(WireParameters, StimulusPlugin):
             return schedule(self.on_wire(), rate_hz).at(index)[0]
         return super().due_ns(index, rate_hz)
 
-    def shown_ns(self, index: int, rate_hz: float) -> int:
+    def altered_time_ns(self, index: int, rate_hz: float) -> int:
         """Return when the message would have come without the fault."""
         if self._is_late:
             found = schedule(self.on_wire(), rate_hz)
             return found.due_ns(found.at(index)[1])
-        return super().shown_ns(index, rate_hz)
+        return super().altered_time_ns(index, rate_hz)
 
     @property
     def _is_late(self) -> bool:

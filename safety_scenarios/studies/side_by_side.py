@@ -75,7 +75,7 @@ def refuse_incomparable(first: Path, second: Path, before: Sequence[TrialResult]
     :raises SettingsError: names each difference, or what of it cannot be told
     """
     settings = settings_of(first), settings_of(second)
-    found = [*_of_settings(*settings), *_of_scenarios(
+    found = [*_setting_differences(*settings), *_scenario_differences(
         _Side(first, before, settings[0].scenarios), _Side(second, after, settings[1].scenarios))]
     if found:
         raise SettingsError(f'{first} and {second} are not comparable: {"; ".join(found)}. Run '
@@ -88,7 +88,7 @@ def judging_settings(run: RunSettings) -> dict[str, Any]:
             if not _LEAVES_JUDGING_ALONE & {name, name.partition('.')[0]}}
 
 
-def _of_settings(before: Settings, after: Settings) -> Iterator[str]:
+def _setting_differences(before: Settings, after: Settings) -> Iterator[str]:
     was, now = judging_settings(before.run), judging_settings(after.run)
     for name in sorted(was.keys() | now.keys()):
         if was.get(name) != now.get(name) and not _both_calibrated(name, was, now) \
@@ -110,7 +110,7 @@ def _flat(data: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     return found
 
 
-def _of_scenarios(first: _Side, second: _Side) -> Iterator[str]:
+def _scenario_differences(first: _Side, second: _Side) -> Iterator[str]:
     """Yield what differs about the scenarios that both have: their files, or else their plans."""
     common = {result.scenario_id for result in first.results} & {
         result.scenario_id for result in second.results}

@@ -9,7 +9,7 @@ import json
 from typing import Any, Literal
 
 from pydantic import Field
-from safety_scenarios.campaign.statistics.breakdown import of_campaign
+from safety_scenarios.campaign.statistics.breakdown import campaign_world
 from safety_scenarios.campaign.statistics.proportions import distinct, no_narrower
 from safety_scenarios.campaign.statistics.quantiles import quantile
 from safety_scenarios.campaign.statistics.summarise import rate
@@ -225,7 +225,7 @@ def _figures(level: Level | Literal['all'], wanted: Sequence[CardTrial],
     gaps = _over_scenarios(results, _gap, link, 'm', min)
     all_reactions = [known[0] for one in hazards if (known := _reaction(one))]
     all_shares = [known[0] for one in hazards if (known := _budget_used(one, scenarios))]
-    world = of_campaign(_rows(results), False, link)
+    world = campaign_world(_rows(results), False, link)
     nothing = quantile([], 0.5, '1')
     return LevelFigures(
         level=level, scenarios=len({one.scenario for one in wanted}), planned=len(wanted),

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 from safety_scenarios.campaign.folder.files import write_whole
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, NOT_RUN, rejudge, Rejudging
 from safety_scenarios.campaign.statistics.proportions import (
     clustered,
     SIMULATED,
@@ -108,7 +108,7 @@ def _judged(suite: Suite, made: Commitment, salt: str, folder: Path,
             scenarios: Mapping[str, Scenario]) -> Judged:
     found, seed = rejudge(folder), seed_from(salt, suite.sha256)
     settings = settings_of(folder)
-    flaws = list(told([one for one in found.flaws if not str(one).endswith(NOT_RUN)]))
+    flaws = list(flaw_lines([one for one in found.flaws if not str(one).endswith(NOT_RUN)]))
     results = [one.after for one in found if not one.after.warmup]
     summary, run = found.summary, settings.run
     if run.seed != seed:

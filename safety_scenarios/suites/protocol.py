@@ -173,8 +173,8 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
     if few:
         open_.append(f'{counted(len(few), "scenario")} with fewer than '
                      f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
-    asked = [*(_of_class(limit, register, results) for limit in known.limits),
-             *(_Asked('all hazards', _limit_of(text)) for text in known.claims)]
+    asked = [*(_bind_class_limit(limit, register, results) for limit in known.limits),
+             *(_BoundLimit('all hazards', _limit_of(text)) for text in known.claims)]
     open_ += [*_unlisted(known, register, results), *_uncounted(asked, results)]
     campaign = Campaign(summary.controller, results, summary)
     return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
@@ -183,7 +183,7 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _BoundLimit:
     about: str
     limit: Limit
     unprobed: str = ''
@@ -198,21 +198,21 @@ class _Asked:
         return is_bad and is_about(figure, result) and (not ids or result.scenario_id in ids)
 
 
-def _of_class(limit: ClassLimit, register: HazardRegister,
-              results: Sequence[TrialResult]) -> _Asked:
+def _bind_class_limit(limit: ClassLimit, register: HazardRegister,
+                      results: Sequence[TrialResult]) -> _BoundLimit:
     wanted = set(_hazards(limit, register))
     is_all = limit.severity is None and not limit.hazards
     probed = {name for one in results for name in one.traceability.hazards
               if is_about(limit.figure, one) and (limit.figure != 'reaction_ms' or is_due(one))}
     ids = sorted({one.scenario_id for one in results
                   if is_all or wanted & set(one.traceability.hazards)})
-    return _Asked(limit.about, Limit(
+    return _BoundLimit(limit.about, Limit(
         figure=limit.figure, at_most=limit.at_most, quantile=limit.quantile,
         confidence=limit.confidence, scenarios=tuple(ids)),
         ' '.join(sorted(set(limit.hazards) & wanted - probed)) if ids else 'such a hazard')
 
 
-def _lines(asked: Sequence[_Asked], campaign: Campaign) -> Iterator[Line]:
+def _lines(asked: Sequence[_BoundLimit], campaign: Campaign) -> Iterator[Line]:
     """Yield each limit with its outcome; that one is broken is corrected for all of them."""
     probed = tuple(one.limit for one in asked if not one.unprobed)
     found = iter(held(Gate(limits=probed), [campaign]).outcomes if probed else ())
@@ -253,7 +253,7 @@ def _unclassed(protocol: Protocol, results: Sequence[TrialResult]) -> Iterator[s
                f'{without[0]}: name what they are about under hazards, or add a limit of all')
 
 
-def _uncounted(asked: Sequence[_Asked], results: Sequence[TrialResult]) -> Iterator[str]:
+def _uncounted(asked: Sequence[_BoundLimit], results: Sequence[TrialResult]) -> Iterator[str]:
     """Yield how many trials are not PASS and count in no limit: all may hold beside them."""
     found = [one for one in results if one.verdict is not Verdict.PASS
              and not any(each.counts(one) for each in asked)]

@@ -178,8 +178,8 @@ def refuse_other_judging(names: Sequence[str]) -> None:
     refuse(errors)
 
 
-def of_trials(suite: Suite, scenarios: Sequence[Scenario], seed: int,
-              trials: int) -> Mapping[str, Any]:
+def trial_settings(suite: Suite, scenarios: Sequence[Scenario], seed: int,
+                   trials: int) -> Mapping[str, Any]:
     """
     Return the settings by which a campaign runs exactly the trials of a suite.
 
@@ -220,7 +220,7 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     tell(f'Commitment: {made.commitment}' if seed is None else
          f'Seed {seed}: chosen by you, which the card states')
     try:
-        wanted = of_trials(suite, scenarios, chosen, made.trials)
+        wanted = trial_settings(suite, scenarios, chosen, made.trials)
         for arm in arms:
             settings = arm.settings.model_copy(update={**wanted, 'output': str(folder / arm.name)})
             with observed(settings) as observers:

@@ -159,7 +159,7 @@ class Evaluation:
             np.searchsorted(self._t, self._t - bounds.first_ns, 'right') - 1
         return np.maximum(first, 0), last
 
-    def _seen(self, after_ns: int) -> int:
+    def _observed_stamps(self, after_ns: int) -> int:
         """Return for how many stamps the time that much later was observed."""
         return int(np.searchsorted(self._t, self.trace.end_ns - after_ns, 'right'))
 
@@ -174,7 +174,7 @@ class Evaluation:
         """
         if self.ending is Ending.HELD or (bounds is None and self.ending is Ending.OVER):
             return rows
-        over, begun = (self._seen(bounds.last_ns), self._seen(bounds.first_ns)) if bounds else \
+        over, begun = (self._observed_stamps(bounds.last_ns), self._observed_stamps(bounds.first_ns)) if bounds else \
             (0, self._n)
         if over == self._n:
             return rows

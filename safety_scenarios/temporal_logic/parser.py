@@ -245,7 +245,7 @@ class _Parser:
     def formula(self, node: Node, begin: int = 0) -> Formula:
         """Return what was read from token ``begin`` on, if it can be true or false."""
         if isinstance(node, (Name, Number, Sum, Scaled, Size)):
-            said = self._said(begin)
+            said = self._text_from(begin)
             shown = said if len(said) < 20 else 'x'
             raise FormulaError(self._text, self._tokens[begin].offset, f'got the value '
                                f'{said[:60]!r}, {_A_CONDITION.format(shown)}')
@@ -255,7 +255,7 @@ class _Parser:
         """Return what was read from token ``begin`` on, if it is a value."""
         if not isinstance(node, (Name, Number, Sum, Scaled, Size)):
             raise FormulaError(self._text, self._tokens[begin].offset,
-                               f'got the condition {self._said(begin)[:60]!r}, {_A_VALUE}')
+                               f'got the condition {self._text_from(begin)[:60]!r}, {_A_VALUE}')
         return node
 
     def refuse(self, token: Token, expected: str) -> NoReturn:
@@ -270,7 +270,7 @@ class _Parser:
         """Return a remark on bounds where no operator takes them."""
         return '. Bounds follow right after a temporal operator' if self.next.text == '[' else ''
 
-    def _said(self, begin: int) -> str:
+    def _text_from(self, begin: int) -> str:
         return ' '.join(self._text[self._tokens[begin].offset:self._tokens[self._at - 1].end]
                         .split())
 
@@ -429,7 +429,7 @@ class _Parser:
                 raise FormulaError(self._text, operator.offset, 'got two constants, expected a '
                                    'signal on one side. Write true or false')
             larger, smaller = (left, right) if operator.text[0] == '>' else (right, left)
-            parts.append(Predicate(larger, smaller, self._said(begin)))
+            parts.append(Predicate(larger, smaller, self._text_from(begin)))
             begin, left = then, right
         return parts[0] if len(parts) == 1 else And(tuple(parts))
 
@@ -443,7 +443,7 @@ class _Parser:
         if operator == '/':
             if not isinstance(right, Number) or not right.value:
                 raise FormulaError(self._text, self._tokens[then].offset, 'got '
-                                   f'{self._said(then)!r}, expected a constant other than 0. '
+                                   f'{self._text_from(then)!r}, expected a constant other than 0. '
                                    'Formulas stay linear: multiply both sides instead')
             right = Number(self._finite(1.0 / right.value, then))
         if isinstance(left, Number):

@@ -62,7 +62,7 @@ class AgentsPlayer:
         """
         briefed_ns = self._mark(NOMINAL) + self._trial.onset_delay_ns
         for agent_id in self._live:
-            self._link.tell(brief_of(self._block, agent_id, self._trial.trial_id), [agent_id])
+            self._link.deliver(brief_of(self._block, agent_id, self._trial.trial_id), [agent_id])
         while self._now_ns < briefed_ns:
             self._wait(briefed_ns)
         if with_rules:
@@ -90,7 +90,7 @@ class AgentsPlayer:
         self._now_ns = max(self._now_ns, events[-1].stamps.steady_ns if events else until_ns)
         for event in events:
             self._route(event)
-            self._streams.heard(event)
+            self._streams.receive(event)
             self._note(event)
 
     def _agenda(self) -> Iterator[Due]:
@@ -158,23 +158,23 @@ class AgentsPlayer:
         """Speak for an agent that is not live."""
         if say.symbol is not None:
             self._link.happen(say.symbol)
-        self._note(self._tell(say.agent, say.text).model_copy(update={
+        self._note(self._send_event(say.agent, say.text).model_copy(update={
             'symbol': say.symbol, 'depth': depth, 'scheduled_ns': due_ns}))
 
     def _route(self, event: Event) -> None:
         """Let the other live agents hear what one of them said in this trial."""
         if event.kind == 'say' and event.agent is not None \
                 and event.trial_id == self._trial.trial_id:
-            self._tell(event.agent, event.text or '')
+            self._send_event(event.agent, event.text or '')
 
-    def _tell(self, agent_id: str, text: str) -> Event:
+    def _send_event(self, agent_id: str, text: str) -> Event:
         agent = self._block.agent(agent_id)
         assert agent is not None
         envelope = Envelope.model_validate({
             'trial_id': self._trial.trial_id, 'seq': self._said[agent_id], 'from': agent_id,
             'kind': 'say', 'text': text})
         self._said[agent_id] += 1
-        stamps = self._link.tell(envelope, [one for one in self._live if one != agent_id])
+        stamps = self._link.deliver(envelope, [one for one in self._live if one != agent_id])
         event = event_of(envelope, agent, stamps)
         assert event is not None
         return event

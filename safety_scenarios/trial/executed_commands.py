@@ -37,7 +37,7 @@ class Column:
     """How many messages could be read, and why not the next; nothing then counts."""
 
     @property
-    def told(self) -> list[float | None]:
+    def known_values(self) -> list[float | None]:
         """Return the values, None where the message does not tell."""
         values: list[float | None] = self.values.tolist()
         for place in () if self.unknown is None else numpy.flatnonzero(self.unknown).tolist():
@@ -47,7 +47,7 @@ class Column:
     @property
     def pairs(self) -> list[tuple[int, float | None]]:
         """(steady ns, value) of each."""
-        return list(zip(self.times.tolist(), self.told, strict=True))
+        return list(zip(self.times.tolist(), self.known_values, strict=True))
 
 
 def read(signal: Signal, times: NDArray[numpy.int64], messages: Sequence[Message],

@@ -80,7 +80,7 @@ def _list(texts: Iterable[str]) -> str:
     return f'[{",".join(texts)}]'
 
 
-def _of_numbers(value: Any) -> str:
+def _number_json(value: Any) -> str:
     """Return the same JSON as ``_json``, four times as fast."""
     return to_json(value, inf_nan_mode='constants').decode()
 
@@ -266,7 +266,7 @@ class _Reported:
             if len(self._texts) >= _TEXTS:
                 self._texts.clear()
             # with the truth itself, so that no other one gets its id
-            known = self._texts[id(truth)] = truth, _of_numbers({'truth': truth})
+            known = self._texts[id(truth)] = truth, _number_json({'truth': truth})
         return known[1]
 
 
@@ -279,7 +279,7 @@ def _rest_text(event: Event) -> str:
     """Return what else is known of an event; of most commands that is their number."""
     if not event.truth and _unnumbered(event) == _OF_UNNUMBERED:
         return '{}' if event.sequence is None else f'{{"sequence":{event.sequence}}}'
-    return (_of_numbers if event.kind in _OFTEN else _json)(_rest(event))
+    return (_number_json if event.kind in _OFTEN else _json)(_rest(event))
 
 
 def _rest(event: Event) -> dict[str, Any]:

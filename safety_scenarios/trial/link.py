@@ -132,7 +132,7 @@ class Link:
         """
         raise NotImplementedError
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """
         Let live agents hear the harness, or what another agent says; in a scenario with agents.
 
@@ -236,9 +236,9 @@ class ForwardingLink(Link):
     def send(self, stimulus: Stimulus, *, hazard: bool, scheduled_ns: int) -> Event | None:
         return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Pass on to live agents what one of them says."""
-        return self._inner.tell(envelope, hearers)
+        return self._inner.deliver(envelope, hearers)
 
     def happen(self, symbol: str) -> None:
         self._inner.happen(symbol)

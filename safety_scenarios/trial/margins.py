@@ -83,8 +83,8 @@ class MarginSeries:
         return made
 
     @classmethod
-    def of_arrays(cls, times_ns: NDArray[numpy.int64],
-                  margins: NDArray[numpy.float64]) -> 'MarginSeries':
+    def from_arrays(cls, times_ns: NDArray[numpy.int64],
+                    margins: NDArray[numpy.float64]) -> 'MarginSeries':
         """Return margins that no signal says, as they are; NaN is unknown."""
         made = cls._empty()
         made._signals, made._times, made._margins, made._nearest = ('',), times_ns, margins, None
@@ -168,7 +168,7 @@ class MarginSeries:
         """Return the samples in [``from_ns``, ``to_ns``]."""
         return self._from_to(*self._places(from_ns, to_ns))
 
-    def is_told(self, from_ns: int, to_ns: int) -> bool:
+    def has_sample(self, from_ns: int, to_ns: int) -> bool:
         """Return whether there is a sample in [``from_ns``, ``to_ns``]."""
         first, last = self._places(from_ns, to_ns)
         return first < last

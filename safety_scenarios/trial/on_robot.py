@@ -35,8 +35,8 @@ from safety_scenarios.trial.robot_fit import (
     refuse_misfits,
     roles_of,
     scaled,
-    shown,
     stimuli_of,
+    value_text,
     with_joints,
 )
 
@@ -227,8 +227,8 @@ class _Fitting:
         except ValidationError as error:
             self._refuse(('ros', 'robot'), str(error.errors()[0]['msg']))
             return
-        self._notes += [f'ros.robot.{name}: {shown(getattr(new, name))} instead of '
-                        f'{shown(getattr(old, name))}' for name in values
+        self._notes += [f'ros.robot.{name}: {value_text(getattr(new, name))} instead of '
+                        f'{value_text(getattr(old, name))}' for name in values
                         if getattr(new, name) != getattr(old, name) and name != 'joints']
         self._update(robot=new)
         self._notes[:0] = [f'ros.robot.{one.field[-1]}: {one.message}'  # a table cuts off the end
@@ -394,12 +394,12 @@ class _Fitting:
         for index, one in enumerate(body.commands):
             own = None if one.driver is not None and one.driver.assumed else one.driver
             if driver is not None:
-                known = set(driver.taken)
+                known = set(driver.accepted_types)
                 if known and (one.message not in known if one.message != 'auto'
                               else known.isdisjoint(kind_of(body.robot).command_types)):
                     self._refuse(('ros', 'commands', index), (
                         f'got commands of {one.message} to {body.robot.kind}, and the driver '
-                        f'{driver.kind} of {self._who} takes {", ".join(driver.taken)}, '
+                        f'{driver.kind} of {self._who} takes {", ".join(driver.accepted_types)}, '
                         f'expected a driver of that type. Correct driver or topics.{one.topic}.'
                         f'type'))
                 if own is not None and own != driver:

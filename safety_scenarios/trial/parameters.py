@@ -316,11 +316,11 @@ def source_of(name: str) -> tuple[str | None, Path | None]:
         else registry.names('controllers').get(known)
     if target is None:
         return None, None
-    spec = _found(target.partition(':')[0])
+    spec = _module_spec(target.partition(':')[0])
     return target, Path(spec.origin) if spec and spec.origin and spec.has_location else None
 
 
-def _found(module: str) -> ModuleSpec | None:
+def _module_spec(module: str) -> ModuleSpec | None:
     """Return where a module is, without importing the packages around it."""
     if module in sys.modules:
         return getattr(sys.modules[module], '__spec__', None)
@@ -348,8 +348,8 @@ def controller_facts(plugin: Any, texts: Sequence[str], server: ModelServer) -> 
     model = parameter_model(plugin)
     given = [*server_parameters(server, model), *texts]
     set_up = configured(plugin, read_parameters(given, model))
-    needed, files, starts_within_s = _of_policy(set_up)
-    is_set = {*split(given, model), *_of_its_own(plugin, model)}
+    needed, files, starts_within_s = _policy_needs(set_up)
+    is_set = {*split(given, model), *_own_parameters(plugin, model)}
     return ControllerFacts(
         set_parameters(set_up), tuple(known_parameters(model)),
         tuple(server_parameters(server, model)),
@@ -391,7 +391,7 @@ def connection_problem(name: str, texts: Sequence[str], server: ModelServer) -> 
     return str(asked.connection_problem())
 
 
-def _of_policy(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...], float]:
+def _policy_needs(plugin: ControllerPlugin) -> tuple[tuple[str, ...], tuple[str, ...], float]:
     """Return the topics that a policy needs, its files, and how long it may take to start (s)."""
     if isinstance(plugin, Learned):
         return (), tuple(map(str, plugin.files)), 0.0
@@ -427,7 +427,7 @@ def _model(plugin: ControllerPlugin) -> str:
     return str(values.get('model') or inner or '')
 
 
-def _of_its_own(plugin: Any, model: type[ControllerPlugin]) -> Iterable[str]:
+def _own_parameters(plugin: Any, model: type[ControllerPlugin]) -> Iterable[str]:
     """Return the parameters that an object brings with it, and nobody else may set."""
     if isinstance(plugin, ControllerPlugin):
         return plugin.model_fields_set

@@ -33,7 +33,7 @@ _HAZARD = ('ros', 'stimuli')
 
 
 @dataclass
-class LeftOut:
+class ReducedBody:
     """What is left of a scenario's body, and what is not."""
 
     body: RobotBody
@@ -77,13 +77,13 @@ class LeftOut:
         return dotted(tuple(found))
 
 
-def leave_out(body: RobotBody, absent: Collection[str], context: StimulusContext) -> LeftOut:
+def leave_out(body: RobotBody, absent: Collection[str], context: StimulusContext) -> ReducedBody:
     """
     Return a body without the stimuli on some topics; its draws set the same fields as before.
 
     A stimulus of the hazard is left out only where another one shows the same thing.
     """
-    left = LeftOut(body)
+    left = ReducedBody(body)
     if not any(one.topic in absent for one in body.published):
         return left
     left.problems += _unshown(body.stimuli, absent, context)
@@ -133,9 +133,9 @@ def _without(plugin: InvariantPlugin, absent: Collection[str]) -> InvariantPlugi
 def _unshown(stimuli: Sequence[StimulusPlugin], absent: Collection[str],
              context: StimulusContext) -> Iterator[tuple[Path, str]]:
     """Yield which stimuli of the hazard nothing else shows."""
-    shown = [_shown_by(one, context) for one in stimuli if one.topic not in absent]
+    shown = [_published_by(one, context) for one in stimuli if one.topic not in absent]
     for index, one in enumerate(stimuli):
-        own = _shown_by(one, context)
+        own = _published_by(one, context)
         if one.topic in absent and (own is None or own not in shown):
             yield (*_HAZARD, index, 'topic'), (
                 f'got the hazard {one.kind} on {one.topic}, which the robot does not have, and no '
@@ -143,7 +143,7 @@ def _unshown(stimuli: Sequence[StimulusPlugin], absent: Collection[str],
                 f'robot. Add such a stimulus, or run this scenario on another robot')
 
 
-def _shown_by(plugin: StimulusPlugin, context: StimulusContext) -> Any:
+def _published_by(plugin: StimulusPlugin, context: StimulusContext) -> Any:
     """
     Return what a stimulus shows, whatever its topic; None: that cannot be compared.
 
@@ -234,14 +234,14 @@ def _grouped(settings: RunSettings, fits: Sequence[Fit]) -> Iterator[Problem]:
             groups.setdefault(problem.message, {}).setdefault(one.scenario.id, problem)
     for message, found in groups.items():
         whose = f'all {len(found)} scenarios' if len(found) == len(fits) else ', '.join(found)
-        yield next(iter(found.values())) if len(found) == 1 else _of_profile(
+        yield next(iter(found.values())) if len(found) == 1 else _profile_problem(
             settings, (), f'{message} ({whose})')
     fast = [one for one in fits if one.fits_up_to is not None]
     if len(fits) == 1:
         yield from (replace(problem, message=f'{one.why}: {problem.message}')
                     for one in fast for problem in one.problems)
     elif fast:
-        yield _of_profile(settings, ('robot', 'max_speed'), (
+        yield _profile_problem(settings, ('robot', 'max_speed'), (
             f'too fast for {counted(len(fast), "scenario")}: the hazard is so near that the '
             f'budget leaves no time to stop. '
             + ', '.join(f'{one.scenario.id} {one.why.partition(", ")[2]}' for one in fast)
@@ -273,7 +273,7 @@ def placed(scenario: Scenario, path: Path, message: str) -> Problem:
     return Document.of(origin.path, raw).problem(path, message)
 
 
-def _of_profile(settings: RunSettings, path: Path, message: str) -> Problem:
+def _profile_problem(settings: RunSettings, path: Path, message: str) -> Problem:
     """Return a problem with its place in the profile's file, where there is one."""
     name = settings.profile and str(profile_path(settings.profile))
     raw = raw_of(name) if name else None
@@ -367,7 +367,7 @@ def scaled(body: RobotBody, share: float) -> tuple[RobotBody, list[str]]:
                             for index, one in enumerate(body.invariants))}), notes
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a value of a scenario as a note to its reader shows it."""
     if isinstance(value, Noun):
         return ' '.join(f'{one:g}' if isinstance(one, float) else str(one)

@@ -291,7 +291,7 @@ class _Player:
         """Play on to the all-clear, and the nominal stimuli to the end of the observation."""
         trial = self._trial
         assert trial.all_clear_ns is not None
-        if self._watch is not None and self._watch.tells_end:
+        if self._watch is not None and self._watch.reports_end:
             self._await_end(self._watch, onset_ns, hazard, others)
             return
         self._play([*hazard, *others], onset_ns + trial.all_clear_ns)
@@ -361,7 +361,7 @@ class _Player:
             if watch is not None:
                 watch.take(event)
             if follows:
-                self._streams.heard(event)
+                self._streams.receive(event)
             if stop is not None and stop(event):
                 self._stopped = True
 

@@ -29,7 +29,7 @@ class Answer:
 
     def __init__(self, call: Call, place: int) -> None:
         self.symbol = symbol_of(place)
-        self.within_ns = round(call.asked.within_ms * 1e6)
+        self.within_ns = round(call.target.within_ms * 1e6)
         self._call = call
         self._event: Event | None = None
 
@@ -109,7 +109,7 @@ class Following:
         self._start: dict[str, float] = {}
         self._followers: dict[str, Follower] = {}
 
-    def heard(self, event: Event, one_host: bool) -> None:
+    def receive(self, event: Event, one_host: bool) -> None:
         """Take a command, as ``executed_commands.commanded`` does."""
         driver = self._drivers.get(event.name) if event.kind == 'command' else None
         if driver is None or event.message is None:
@@ -134,7 +134,7 @@ class Following:
         return bool(self._followers) and stimulus.topic in self._shown \
             and stimulus.message.type == JOINT_STATE
 
-    def shown(self, stimulus: Stimulus, clock: Callable[[], int]) -> Stimulus:
+    def with_joints(self, stimulus: Stimulus, clock: Callable[[], int]) -> Stimulus:
         """
         Return a stimulus, one of joint states with the joints where they are by now.
 
@@ -272,7 +272,7 @@ class Streams:
         if stimulus is None:
             return None
         if self.follows and not alters:
-            stimulus = self._following.shown(stimulus, self._now_ns)
+            stimulus = self._following.with_joints(stimulus, self._now_ns)
         self._last[topic] = stimulus
         event = self._link.send(stimulus, hazard=stream.hazard, scheduled_ns=due_ns)
         stream.is_drawn = event is None
@@ -283,9 +283,9 @@ class Streams:
     def _now_ns(self) -> int:
         return self._link.mark('now').stamps.steady_ns
 
-    def heard(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
         """Take what the link received: what is commanded moves the joints that are shown."""
-        self._following.heard(event, self._link.measuring.one_host)
+        self._following.receive(event, self._link.measuring.one_host)
 
     def _applied(self, stream: Stream, due_ns: int) -> Event | None:
         plugin, topic = stream.plugin, stream.plugin.topic
@@ -312,7 +312,7 @@ class Streams:
     def _altering(self, stream: Stream, due_ns: int) -> StimulusContext:
         """Return what one may know that alters the nominal stimulus, which may come late."""
         plugin, index, rate_hz = stream.plugin, stream.index, stream.rate_hz
-        shown_ns = plugin.shown_ns(index, rate_hz)
+        shown_ns = plugin.altered_time_ns(index, rate_hz)
         nominal_ns = stream.start_ns + shown_ns
         nominal = self._nominal(stream, nominal_ns)
         if nominal_ns != due_ns and nominal is not None and self._following.follows(nominal):
@@ -322,7 +322,7 @@ class Streams:
                 f'simulated')
         return replace(
             self._context(nominal, self._last.get(plugin.topic)), late_ns=due_ns - nominal_ns,
-            is_again=index > 0 and plugin.shown_ns(index - 1, rate_hz) == shown_ns)
+            is_again=index > 0 and plugin.altered_time_ns(index - 1, rate_hz) == shown_ns)
 
     def _nominal(self, stream: Stream, due_ns: int) -> Stimulus | None:
         """Return what the nominal stimulus shows at a time."""
@@ -331,7 +331,7 @@ class Streams:
             return None
         shown = nominal.plugin.at(due_ns - nominal.start_ns, stream.index,
                                   self._context(None, None))
-        return None if shown is None else self._following.shown(shown, self._now_ns)
+        return None if shown is None else self._following.with_joints(shown, self._now_ns)
 
     def _context(self, nominal: Stimulus | None, last: Stimulus | None) -> StimulusContext:
         return StimulusContext(self._trial.trial_id, self._trial.scenario.messages, nominal, last)

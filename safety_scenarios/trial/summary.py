@@ -292,7 +292,7 @@ class ScenarioSummary(Noun):
     """What a world told of its trials; left out where there was none."""
 
     @model_serializer(mode='wrap')
-    def _as_asked(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _serialize(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         if self.confirmed is None:
             data.pop('confirmed', None)

@@ -315,7 +315,7 @@ class Timeline:
     @cached_property
     def _all_clear(self) -> Event | None:
         mark, watch = self.record.index.marks.get(ALL_CLEAR), self.onset_watch
-        if mark is None or watch is None or not watch.tells_end:
+        if mark is None or watch is None or not watch.reports_end:
             return mark
         ended = watch.ended(self.record.measuring)
         return None if ended is None else mark.model_copy(update={

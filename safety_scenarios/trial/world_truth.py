@@ -246,12 +246,12 @@ class World:
                 if name not in (ROBOT, TASK, FLOOR)]
 
 
-def all_told(record: TrialRecord) -> World:
+def record_world(record: TrialRecord) -> World:
     """Return what a record tells of its world, without entities where it has none."""
-    return told_by(record.events, _clock(record))
+    return events_world(record.events, _clock(record))
 
 
-def told_by(events: Sequence[Event], clock: Clock) -> World:
+def events_world(events: Sequence[Event], clock: Clock) -> World:
     """Return what some events tell of a world."""
     told: dict[str, list[int]] = defaultdict(list)
     pushes, placed, beside_ns = set(), [], []
@@ -300,7 +300,7 @@ def _entity(name: str, events: Sequence[Event], places: Sequence[int], clock: Cl
     return Entity(name, tellings, numpy.array(places), clock)
 
 
-def told_distances(world: World, reach: float = 0.0) -> list[tuple[int, float | None]] | None:
+def reported_distances(world: World, reach: float = 0.0) -> list[tuple[int, float | None]] | None:
     """
     Return the distance to the nearest entity as (steady ns, m), each held until the next.
 

@@ -28,11 +28,11 @@ class Route:
         self._direction = math.cos(start.heading), math.sin(start.heading)
         self._lengths = [math.dist(one, other) for one, other in pairwise(self._points)]
 
-    def told(self, x: float, y: float) -> Mapping[str, float]:
+    def task_state(self, x: float, y: float) -> Mapping[str, float]:
         """Return what the world tells of the task when the robot is at a place (m)."""
         points = self._points
         if len(points) == 1:
-            along, aside = self._seen_from(points[0], self._direction, x, y)
+            along, aside = self._relative_to(points[0], self._direction, x, y)
             return {'progress': along, 'lateral': aside}
         while self._next < len(points) and math.dist(points[self._next], (x, y)) <= self._radius:
             self._next += 1
@@ -41,14 +41,14 @@ class Route:
         length = self._lengths[place - 1]
         direction = tuple((end - begin) / length if length else 0.0 for begin, end in
                           zip(points[place - 1], points[place], strict=True))
-        along, aside = self._seen_from(points[place - 1], (direction[0], direction[1]), x, y)
+        along, aside = self._relative_to(points[place - 1], (direction[0], direction[1]), x, y)
         progress = sum(self._lengths[:place - 1]) + max(0.0, min(length, along))
         return {'progress': progress, 'lateral': aside, 'done': float(is_done),
                 'remaining': 0.0 if is_done else whole - progress}
 
     @staticmethod
-    def _seen_from(origin: tuple[float, float], direction: tuple[float, float], x: float,
-                   y: float) -> tuple[float, float]:
+    def _relative_to(origin: tuple[float, float], direction: tuple[float, float], x: float,
+                     y: float) -> tuple[float, float]:
         east, north = x - origin[0], y - origin[1]
         return (east * direction[0] + north * direction[1],
                 north * direction[0] - east * direction[1])

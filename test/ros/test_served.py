@@ -43,7 +43,7 @@ def simulator(request, domain) -> Iterator[Simulator]:
 def served(simulator, service, **fields) -> list[Reply]:
     """Put a request; return where its answer will be."""
     got: list[Reply] = []
-    simulator._put(SERVED, Call(service, Fields(**fields), got.append))
+    simulator._set_entity(SERVED, Call(service, Fields(**fields), got.append))
     return got
 
 
@@ -113,7 +113,7 @@ def test_an_evaluator_gets_its_time_back_from_whoever_has_paused_it(simulator):
     assert not simulator.is_paused
     assert 'an evaluator has begun a trial' in steps[0].text
     told: list[str] = []
-    simulator._tell = lambda **said: told.append(said.get('fault', ''))
+    simulator._publish_truth = lambda **said: told.append(said.get('fault', ''))
     done = served(simulator, 'reset_simulation', scope=0)
     take(simulator)
     assert done[0].code == services.OK and 'while a trial ran' in told[-1]

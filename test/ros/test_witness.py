@@ -54,7 +54,7 @@ def test_a_node_tells_parameters_and_interfaces_and_no_secret(nodes):
     witness = witnessed(own, 'policy')
     other.set_parameters([other.get_parameter('speed').__class__('speed', value=0.9)])
     look(witness, own)
-    [facts], noted = witness.told()
+    [facts], noted = witness.node_facts()
     assert facts.name == '/policy'
     assert facts.interfaces['/cmd_vel'].startswith('geometry_msgs/msg/Twist')
     assert {name: facts.parameters[name] for name in SECRETS} == dict.fromkeys(SECRETS, '(masked)')
@@ -74,5 +74,5 @@ def test_a_node_without_parameter_services_costs_seconds_and_not_the_campaign(no
     witness = witnessed(own, 'mute')
     look(witness, own)
     assert time.monotonic() - began_s < 15
-    [facts], _ = witness.told()
+    [facts], _ = witness.node_facts()
     assert facts.parameters is None and 'did not send its parameters' in facts.note

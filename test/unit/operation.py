@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.judging.monitoring import Found, Level, Watch
+from safety_scenarios.judging.monitoring import Level, NewViolation, Watch
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.scenario import Scenario
@@ -75,7 +75,7 @@ class Operation:
                  file: Scenario | None = None, **settings: Any) -> None:
         self.watch = Watch(file or monitor_file(), MonitorSettings(**{
             'window_s': 1.0, **settings}), at(0))
-        self.found: list[tuple[float, Found]] = []
+        self.found: list[tuple[float, NewViolation]] = []
         self.kept: list[list[Event]] = []
         self.levels: list[tuple[float, dict[str, Level]]] = []
         self.size = 0

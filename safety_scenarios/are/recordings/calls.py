@@ -77,12 +77,12 @@ def compared_words(planned: Action, found: Completed) -> Compared:
 def difference(how: Compared) -> str:
     if not how.name:
         return how.why
-    got = f'no {how.name}' if how.got is None else f'{how.name}={_shown(how.got)}'
-    expected = '' if how.wanted is None else f', expected {how.name}={_shown(how.wanted)}'
+    got = f'no {how.name}' if how.got is None else f'{how.name}={_value_text(how.got)}'
+    expected = '' if how.wanted is None else f', expected {how.name}={_value_text(how.wanted)}'
     return got + expected + (f': {how.why}' if how.is_right is None else '')
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return brief(value if isinstance(value, str) else json.dumps(value, default=str))
 
 
@@ -94,7 +94,7 @@ _EMPTY: tuple[Any, ...] = (None, '', [], {})
 
 
 @dataclass(frozen=True)
-class Made:
+class ComparedRecording:
     """Calls, messages and what was told of one recording, ready to be compared."""
 
     expected: Mapping[str, ExpectedEvent]
@@ -117,8 +117,8 @@ class Made:
                 if place not in taken and one.event_type == 'AGENT']
 
 
-def made(recording: Recording, classes: Mapping[str, str], told: Collection[str],
-         start_s: float) -> Made:
+def compare_recording(recording: Recording, classes: Mapping[str, str], told: Collection[str],
+                      start_s: float) -> ComparedRecording:
     """
     Compare what is expected with what was done, as ARE's judge does.
 
@@ -127,7 +127,7 @@ def made(recording: Recording, classes: Mapping[str, str], told: Collection[str]
     :param told: ids of the events that were told as planned
     :param start_s: when the scenario began (epoch)
     """
-    planned = [event for event in recording.planned if event.is_told or event.action is not None]
+    planned = [event for event in recording.planned if event.is_seen_by_agent or event.action is not None]
     reading = _Reading(recording, classes)
     wanted = tuple(reading.answering(
         ExpectedEvent.model_validate(one) for one in expected(planned, recording.at_ns)))
@@ -140,7 +140,7 @@ def made(recording: Recording, classes: Mapping[str, str], told: Collection[str]
             done.append((found, one))
     outcomes = each_matched(wanted, [one for one, _ in done], reading.tools,
                             Terms(math.inf, math.inf, _user(recording)))
-    return Made({one.id: one for one in wanted}, outcomes, tuple(one for _, one in done))
+    return ComparedRecording({one.id: one for one in wanted}, outcomes, tuple(one for _, one in done))
 
 
 class _Reading:

@@ -99,13 +99,13 @@ def _parts(stated: Mapping[str, Any], doubts: list[str]) -> tuple[
     try:
         return (Verdict(stated['verdict']),
                 tuple(Finding.model_validate_json(json.dumps(one)) for one in stated['findings']),
-                _of(Latency, stated.get('latency')), _of(Outcome, stated.get('outcome')))
+                _validated(Latency, stated.get('latency')), _validated(Outcome, stated.get('outcome')))
     except (ValidationError, ValueError, TypeError) as error:
         doubts.append(f'what its checks said cannot be read: {str(error).splitlines()[0]}')
         return Verdict.INCONCLUSIVE, (), None, None
 
 
-def _of(model: Any, data: Any) -> Any:
+def _validated(model: Any, data: Any) -> Any:
     return None if data is None else model.model_validate_json(json.dumps(data))
 
 
@@ -219,7 +219,7 @@ def _whole(value: Any) -> int:
 def _json(one: Completed) -> dict[str, Any]:
     """Return what an event says, empty unless it is JSON of ours."""
     try:
-        found = json.loads(one.said)
+        found = json.loads(one.result_text)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

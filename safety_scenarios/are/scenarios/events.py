@@ -86,7 +86,7 @@ class _Added:
         """Whether a message is on no branch that the event depends on."""
         joined = {self.branch[one] for one in event.dependencies}
         return any(self.branch[name] not in joined for name, one in self.by_id.items()
-                   if _ends_turn(one) or (one.is_told and one.function == TO_AGENT))
+                   if _ends_turn(one) or (one.is_seen_by_agent and one.function == TO_AGENT))
 
     def wrong_time(self, event: AreEvent) -> str | None:
         """Return why an event may not happen when it is due: the message to the user is last."""
@@ -267,15 +267,15 @@ def read_action(fields: Fields, place: Path, block: Mapping[str, Any], apps: App
             fields.deviates((*place, 'function'), 'got no app or function, expected both; ARE '
                                                   'refuses it. Fill them in')
         return None
-    _known(fields, place, app, function, apps, event_type)
+    _check_names_for_importer(fields, place, app, function, apps, event_type)
     arguments = tuple(_argument(fields, *found)
                       for found in fields.mappings(action, place, 'args'))
     writes = {'read': False, 'write': True}.get(str(operation).lower())
     return Action(app=app, function=function, arguments=arguments, writes=writes)
 
 
-def _known(fields: Fields, place: Path, app: str, function: str, apps: Apps,
-           event_type: str) -> None:
+def _check_names_for_importer(fields: Fields, place: Path, app: str, function: str, apps: Apps,
+                              event_type: str) -> None:
     """Tell what ARE does not find; of what the agent is expected to do it looks when it runs."""
     tell = fields.unmapped if event_type == 'AGENT' else fields.deviates
     finds = 'ARE does not find it' + (' when it runs the event' if event_type == 'AGENT' else '')

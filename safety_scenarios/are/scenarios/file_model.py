@@ -138,7 +138,7 @@ _FILE: Mapping[str, _Type] = {
 def check(fields: Fields, data: Mapping[str, Any]) -> None:
     """Tell every type that ARE refuses, where nothing else was told of that place."""
     for path, got in _wrong(data, _FILE, ()):
-        if not fields.is_told(path):
+        if not fields.is_reported(path):
             fields.deviates(path, f'{got}; ARE refuses it. Correct it')
 
 
@@ -146,12 +146,12 @@ def _wrong(block: Mapping[str, Any], known: Mapping[str, _Type],
            path: Path) -> Iterator[tuple[Path, str]]:
     for key, wanted in known.items():
         if key in block:
-            yield from _of(block[key], wanted, (*path, key))
+            yield from _type_errors(block[key], wanted, (*path, key))
         elif not wanted.optional:
             yield (*path, key), f'missing, expected {wanted.name}'
 
 
-def _of(value: Any, wanted: _Type, path: Path) -> Iterator[tuple[Path, str]]:
+def _type_errors(value: Any, wanted: _Type, path: Path) -> Iterator[tuple[Path, str]]:
     if value is None:
         if not wanted.null:
             yield path, f'got nothing, expected {wanted.name}'
@@ -159,7 +159,7 @@ def _of(value: Any, wanted: _Type, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, f'got {show(value)}, expected {wanted.name}'
     elif isinstance(wanted.inner, _Type):
         for index, item in enumerate(value):
-            yield from _of(item, wanted.inner, (*path, index))
+            yield from _type_errors(item, wanted.inner, (*path, index))
     elif wanted.inner is not None:
         yield from _wrong(value, wanted.inner, path)
 
@@ -237,7 +237,7 @@ class AreEvent:
     """What it calls, by which ARE orders events, even where no app is named; empty: nothing."""
 
     @property
-    def is_told(self) -> bool:
+    def is_seen_by_agent(self) -> bool:
         """Whether it is something that the agent gets to know."""
         return self.event_type in ('USER', 'ENV')
 
@@ -264,7 +264,7 @@ class Completed:
     """Why the call failed; ARE's judge then takes it as not made."""
 
     @property
-    def said(self) -> str:
+    def result_text(self) -> str:
         """Return the text that one of our own traces holds in it: what was returned, or said."""
         last = self.action.arguments[-1].value if self.action and self.action.arguments else ''
         return self.returned or last or ''

@@ -419,11 +419,11 @@ def expected(events: Sequence[AreEvent], at_ns: Mapping[str, int]) -> Iterator[M
         turns[event.event_id] = turn = max(
             (turns.get(one, 0) + (one in ends) for one in event.dependencies), default=0)
         action = event.action
-        kind = 'told' if event.is_told else 'call' if is_call(event) else 'message'
+        kind = 'told' if event.is_seen_by_agent else 'call' if is_call(event) else 'message'
         yield {'id': event.event_id, 'kind': kind, 'after': event.dependencies, 'turn': turn,
                'at_s': at_ns[event.event_id] / 1e9, 'comparator': event.comparator,
                'is_absolute': event.relative_ns is None and event.absolute_ns is not None,
-               **(_of_call(action) if kind == 'call' and action is not None else {})}
+               **(_call_fields(action) if kind == 'call' and action is not None else {})}
 
 
 def source_of(argument: Argument) -> str:
@@ -437,7 +437,7 @@ def source_of(argument: Argument) -> str:
     return found[1] if found else ''
 
 
-def _of_call(action: Action) -> Mapping[str, Any]:
+def _call_fields(action: Action) -> Mapping[str, Any]:
     filled_in = {one.name: source_of(one) for one in action.placeholders}
     return {'tool': tool_name(action), 'writes': action.writes, 'filled_in': filled_in,
             'placeholders': {one.name: one.value for one in action.placeholders},

@@ -53,10 +53,10 @@ def _wrong(line: Any) -> str:
         log = None
     if not isinstance(log, dict) or not isinstance(log.get('log_type'), str):
         return 'got a text that is no JSON object with a log_type'
-    return _of_kind(log)
+    return _kind(log)
 
 
-def _of_kind(log: Mapping[str, Any]) -> str:
+def _kind(log: Mapping[str, Any]) -> str:
     known = _KINDS.get(log['log_type'])
     if known is None:
         return (f'got the log_type {show(log["log_type"])}, which ARE does not know.'
@@ -74,7 +74,7 @@ def _of_kind(log: Mapping[str, Any]) -> str:
         if not isinstance(child, dict) or not isinstance(child.get('log_type'), str) \
                 or 'agent_id' not in child:
             return 'got a child that is no object with log_type and agent_id'
-        wrong = _of_kind(child)
+        wrong = _kind(child)
         if wrong:
             return wrong
     return ''
@@ -103,8 +103,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     'execution': ('has_placeholder_conflicts', 'placeholders')}
 
 
-def tell(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any], place: Path,
-         definition: Mapping[str, Any]) -> None:
+def report_unused_keys(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any], place: Path,
+                       definition: Mapping[str, Any]) -> None:
     """
     Tell every key that is known and acts on nothing, and every one that is not known.
 
@@ -119,7 +119,7 @@ def tell(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any], p
         block = metadata.get(name)
         if isinstance(block, Mapping):
             fields.unknown_keys(block, ('metadata', name), known)
-    said = list(_said(definition))
+    said = list(_unsupported_definitions(definition))
     if said:
         fields.unmapped(place, f'kept, and no run goes by them: {"; ".join(said)}')
     others = [f'{name} ({why})' for name, why in _OTHER.items() if _says(metadata.get(name))]
@@ -130,7 +130,7 @@ def tell(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any], p
                                            'here, and no event is added')
 
 
-def _said(definition: Mapping[str, Any]) -> Iterator[str]:
+def _unsupported_definitions(definition: Mapping[str, Any]) -> Iterator[str]:
     for name, why in _DEFINITION.items():
         if definition.get(name) not in (None, False, ''):
             yield f'{name} ({why})' if why else name

@@ -118,7 +118,7 @@ def read_file(fields: Fields, data: Mapping[str, Any]) -> AreFile:
             **{name: block[name] for block, name in (
                 (data, 'augmentation'), (metadata, 'execution'), (metadata, 'runner_config'))
                if block.get(name)}})
-    unused.tell(fields, data, metadata, place, definition)
+    unused.report_unused_keys(fields, data, metadata, place, definition)
     file_model.check(fields, data)
     return file
 

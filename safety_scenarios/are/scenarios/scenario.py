@@ -35,7 +35,7 @@ class OwnTrace:
     """Target and acceptable (ms)."""
 
     @property
-    def shown_elsewhere(self) -> tuple[str, ...]:
+    def not_in_chat(self) -> tuple[str, ...]:
         """Return what was shown by other means than the chat, and is not in the file."""
         return tuple(kind for kind in self.hazard if kind != 'prompt')
 
@@ -146,7 +146,7 @@ class Building:
                                        if critical_ms <= limit_ms), 'hours')},
             'expected_action': self._expected_action(),
             'safety_invariants': (*self._checks, *self._gaps), 'tags': file.tags,
-            'metadata': {'are': self._kept()}, **(self._own.about if self._own else {})}
+            'metadata': {'are': self._preserved_fields()}, **(self._own.about if self._own else {})}
 
     def source(self, field: Path) -> Path:
         """Return the place in the file that a field of the data came from."""
@@ -163,7 +163,7 @@ class Building:
             self._lose(self._own)
             return self._own.messages
         messages = tuple({'role': 'user', 'content': text}
-                         for event in turn.told if (text := self._told(event)))
+                         for event in turn.told if (text := self._message_to_agent(event)))
         if not messages:
             fields.refuse(('events',), 'got no USER or ENV event that sends the agent something '
                           'before it has to react: there is nothing to ask. Add one')
@@ -177,13 +177,13 @@ class Building:
     def _lose(self, own: OwnTrace) -> None:
         self._fields.unmapped(('metadata',), f'a trace of this package does not hold {LOST}. '
                                              f'Run the scenario file to have them')
-        if own.shown_elsewhere:
-            self._gap(self._turn.told[-1], f'the hazard ({", ".join(own.shown_elsewhere)}) was '
+        if own.not_in_chat:
+            self._gap(self._turn.told[-1], f'the hazard ({", ".join(own.not_in_chat)}) was '
                       f'shown on topics, which the trace does not hold; only the chat is sent')
 
-    def _told(self, event: AreEvent) -> str:
+    def _message_to_agent(self, event: AreEvent) -> str:
         """Return what an event tells the agent, with its hints; empty if nobody knows."""
-        text = self._said(event)
+        text = self._event_words(event)
         hints = self._hints.get(event.event_id, ()) if text else ()
         return '\n\n'.join((text, *(f'Hint: {hint}' for hint in hints)))
 
@@ -201,7 +201,7 @@ class Building:
                 found.setdefault(about, []).append(hint.content)
         return found
 
-    def _said(self, event: AreEvent) -> str:
+    def _event_words(self, event: AreEvent) -> str:
         """Return the words of an event, empty if nobody knows them."""
         action = event.action
         if action is None:
@@ -309,7 +309,7 @@ class Building:
                  for event in self._turn.expected if event.action]
         return '; then '.join(step for step in steps if step.strip()) or _NOT_STATED
 
-    def _kept(self) -> Mapping[str, Any]:
+    def _preserved_fields(self) -> Mapping[str, Any]:
         turn = self._turn
         events = sorted((*turn.told, *turn.expected, *(event for event, _ in turn.left_out)),
                         key=lambda event: turn.at_ns[event.event_id])

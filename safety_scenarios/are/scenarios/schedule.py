@@ -129,14 +129,14 @@ def first_turn(events: Sequence[AreEvent], at_ns: dict[str, int]) -> Turn:
     by_id = {event.event_id: event for event in events}
     at_first: set[str] = set()
     for event in events:  # all that it depends on is told, to the root
-        if all(one in at_first and by_id[one].is_told for one in event.dependencies):
+        if all(one in at_first and by_id[one].is_seen_by_agent for one in event.dependencies):
             at_first.add(event.event_id)
 
     def begins_ns(event: AreEvent) -> int:
         return max((at_ns[one] for one in event.dependencies), default=0)
 
     reactions = [by_id[one] for one in at_first if by_id[one].event_type == 'AGENT']
-    told = [event for event in events if event.is_told and event.event_id in at_first]
+    told = [event for event in events if event.is_seen_by_agent and event.event_id in at_first]
     if reactions:
         until_ns = min(map(begins_ns, reactions))
         told = [event for event in told if at_ns[event.event_id] <= until_ns]
@@ -156,7 +156,7 @@ def first_turn(events: Sequence[AreEvent], at_ns: dict[str, int]) -> Turn:
 def _why(event: AreEvent) -> str:
     if event.event_type == 'CONDITION':
         return CONDITION_UNSEEN
-    if event.is_told:
+    if event.is_seen_by_agent:
         return _TOO_LATE
     return 'it is expected only after something that is not sent'
 
@@ -245,7 +245,7 @@ class _Sorting:
     def __init__(self, by_id: dict[str, AreEvent], at_ns: dict[str, int]) -> None:
         self._by_id = by_id
         self._at_ns = at_ns
-        self._first_ns = min((at_ns[name] for name, event in by_id.items() if event.is_told),
+        self._first_ns = min((at_ns[name] for name, event in by_id.items() if event.is_seen_by_agent),
                              default=0)
         self._sayings: list[Saying] = []
         self._index: dict[Moment, int] = {}
@@ -260,9 +260,9 @@ class _Sorting:
             return CONDITION_UNSEEN
         if before is not None:
             return f'it depends on {self._by_id[before]}, which is not mapped'
-        return self._tell(event) if event.is_told else self._expect(event)
+        return self._message_text(event) if event.is_seen_by_agent else self._expect(event)
 
-    def _tell(self, event: AreEvent) -> str:
+    def _message_text(self, event: AreEvent) -> str:
         action = event.action
         if action is not None and action.is_message(TO_AGENT) and action.content is not None \
                 and action.content.is_placeholder:
@@ -324,7 +324,7 @@ class _Sorting:
     def _moment(self, event: AreEvent) -> Moment:
         """Return when a message has been sent, or something told."""
         index = self._place[event.event_id]
-        return self._sayings[index].moment if event.is_told else Moment(index, 0)
+        return self._sayings[index].moment if event.is_seen_by_agent else Moment(index, 0)
 
     def _latest(self, moments: Sequence[Moment]) -> Moment | None:
         return next((one for one in moments if all(

@@ -56,7 +56,7 @@ class Playing(Building):
             return at_ns[event.event_id]
 
         told, expected = ([event for saying in schedule.sayings for event in events(saying)]
-                          for events in (_told, _expected))
+                          for events in (_delivered_events, _expected))
         super().__init__(fields, file, Turn(
             tuple(sorted(told, key=in_time)), tuple(sorted(expected, key=in_time)),
             tuple(schedule.left_out), at_ns, min(map(in_time, told))), resolve)
@@ -93,7 +93,7 @@ class Playing(Building):
         return limit_ms or DEFAULT_CRITICAL_MS
 
     def _messages(self) -> tuple[Any, ...]:
-        self._texts = {event.event_id: self._told(event) for event in self._turn.told}
+        self._texts = {event.event_id: self._message_to_agent(event) for event in self._turn.told}
         for saying in self._schedule.sayings:
             if len(saying.told) > 1:
                 self._fields.unmapped(saying.told[0].path, f'{len(saying.told)} events at one '
@@ -167,7 +167,7 @@ class Playing(Building):
         return min(max(over_ms), MAX_MS)
 
 
-def _told(saying: Saying) -> list[AreEvent]:
+def _delivered_events(saying: Saying) -> list[AreEvent]:
     return saying.told
 
 

@@ -24,7 +24,13 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any
 
-from safety_scenarios.are.traces.kept_events import as_json, escaped, kept, Profile, to_agent
+from safety_scenarios.are.traces.kept_events import (
+    as_json,
+    escaped,
+    Profile,
+    selected_events,
+    to_agent,
+)
 from safety_scenarios.scenario.blocks.agents import End, Line, Pattern, Publish, Rule, Say
 from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.event import Event
@@ -122,7 +128,7 @@ def happened(record: TrialRecord, result: TrialResult, block: AgentsBody, words:
               for fired_ns in found.fired_ns}
     seen: dict[int, list[Happened]] = {}
     ruled = sorted(_ruled(record, result, outcome, block, words), key=attrgetter('steady_ns'))
-    for one in heapq.merge(_seen(record, result, block, words, most), ruled,
+    for one in heapq.merge(_record_events(record, result, block, words, most), ruled,
                            key=attrgetter('steady_ns')):
         if isinstance(one, Happened):
             if one.steady_ns in wanted:
@@ -160,11 +166,11 @@ class _Ruled:
     value: Mapping[str, Any]
 
 
-def _seen(record: TrialRecord, result: TrialResult, block: AgentsBody, words: Profile,
-          most: int) -> Iterator[Happened]:
+def _record_events(record: TrialRecord, result: TrialResult, block: AgentsBody, words: Profile,
+                   most: int) -> Iterator[Happened]:
     """Yield the events of the record."""
     told = set[int]()
-    for number, (event, text, _) in enumerate(kept(record, result, Timeline(record).onset, most)):
+    for number, (event, text, _) in enumerate(selected_events(record, result, Timeline(record).onset, most)):
         kind = 'ENV'
         if event.kind in _DONE:
             kind = 'AGENT' if event.agent is None else event_type(block, event.agent)
@@ -279,7 +285,7 @@ def planned(record: TrialRecord, result: TrialResult, block: AgentsBody, words: 
     return tuple(_chained(steps, words))
 
 
-def goes_on(plan: Iterable[Planned]) -> Mapping[str, Planned]:
+def continuations(plan: Iterable[Planned]) -> Mapping[str, Planned]:
     """Return the events that let a firing go on in the next turn, by what each comes behind."""
     return {one.event_id: other for one, other in pairwise(plan) if other.goes_on}
 

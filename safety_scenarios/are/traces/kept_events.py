@@ -38,8 +38,8 @@ Kept = tuple[Event, str, bool]
 """An event that is written, all about it as ``escaped`` JSON, and whether the hazard begins."""
 
 
-def kept(record: TrialRecord, result: TrialResult, onset: Event | None,
-         most: int) -> Iterator[Kept]:
+def selected_events(record: TrialRecord, result: TrialResult, onset: Event | None,
+                    most: int) -> Iterator[Kept]:
     """
     Yield what is kept, in order.
 
@@ -218,13 +218,13 @@ def _at_once(data: Mapping[str, Any]) -> str | None:
 @lru_cache(maxsize=1024)
 def _template(tree: Tree) -> str:
     """Return the escaped JSON of numbers without the numbers; empty if there is a header."""
-    return '' if any(name == 'header' for name, _ in tree) else _of_tree(tree)
+    return '' if any(name == 'header' for name, _ in tree) else _tree_format(tree)
 
 
-def _of_tree(tree: Tree) -> str:
+def _tree_format(tree: Tree) -> str:
     return '{' + ','.join(
         escaped(quoted(name)).replace('%', '%%') + ':'
-        + ('%s' if isinstance(place, int) else _of_tree(place)) for name, place in tree) + '}'
+        + ('%s' if isinstance(place, int) else _tree_format(place)) for name, place in tree) + '}'
 
 
 def _always(record: TrialRecord, result: TrialResult, onset: Event | None) -> set[int]:

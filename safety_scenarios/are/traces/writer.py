@@ -37,9 +37,9 @@ from typing import Any, TextIO
 import zlib
 
 from safety_scenarios.are.traces.agents import (
+    continuations,
     described,
     ends_s,
-    goes_on,
     happened,
     NOT_LISTED,
     Planned,
@@ -48,11 +48,11 @@ from safety_scenarios.are.traces.agents import (
 from safety_scenarios.are.traces.kept_events import (
     as_json,
     escaped,
-    kept,
     Profile,
     ProfileName,
     PROFILES,
     quoted,
+    selected_events,
     short,
     to_agent,
 )
@@ -226,7 +226,7 @@ class _Completed:
 
     def __init__(self, record: TrialRecord, result: TrialResult, words: Profile,
                  plan: Sequence[Planned]) -> None:
-        self._goes_on = goes_on(plan)
+        self._goes_on = continuations(plan)
         self._record, self._result, self._words = record, result, words
         self._returns_text = words.returns_text
         stamps = record.events[0].stamps if record.events else None
@@ -241,7 +241,7 @@ class _Completed:
         yield self._line('task', 'USER', self._seconds(started_ns), to_agent(_task(trial)))
         body = trial.scenario.body
         if not isinstance(body, AgentsBody):
-            yield from self._seen(most)
+            yield from self._completed_lines(most)
         else:
             for one in happened(self._record, self._result, body, words, most):
                 yield self._line(one.event_id, one.event_type, self._seconds(one.steady_ns),
@@ -251,17 +251,17 @@ class _Completed:
                     yield self._line(after.event_id, after.event_type, self._previous_s,
                                      after.call)
         for number, judgement in enumerate(self._record.judgements):
-            yield self._said(f'judgement{number}.{NOT_LISTED}', 'judgement',
-                             judgement.model_dump(mode='json'))
+            yield self._environment_line(f'judgement{number}.{NOT_LISTED}', 'judgement',
+                                         judgement.model_dump(mode='json'))
         passed = self._result.verdict is Verdict.PASS
-        yield self._said(f'verdict.{NOT_LISTED}' if passed else 'verdict', 'verdict',
-                         self._verdict())
+        yield self._environment_line(f'verdict.{NOT_LISTED}' if passed else 'verdict', 'verdict',
+                                     self._verdict())
 
-    def _seen(self, most: int) -> Iterator[str]:
+    def _completed_lines(self, most: int) -> Iterator[str]:
         """Yield what was kept, and the reaction where it is due."""
         words, onset = self._words, Timeline(self._record).onset
         for number, (event, text, is_onset) in enumerate(
-                kept(self._record, self._result, onset, most)):
+                selected_events(self._record, self._result, onset, most)):
             time_s = (self._epoch_ns + event.stamps.steady_ns) / 1e9
             if time_s >= self._due_s:
                 yield self._reaction()
@@ -294,7 +294,7 @@ class _Completed:
                           result.verdict is Verdict.PASS else
                           f'{result.verdict.value}: {result.reason}')
 
-    def _said(self, event_id: str, name: str, value: Mapping[str, Any]) -> str:
+    def _environment_line(self, event_id: str, name: str, value: Mapping[str, Any]) -> str:
         text = escaped(as_json(value))
         return self._line(event_id, 'ENV', self._previous_s, self._words.shown(name, text),
                           text=text)

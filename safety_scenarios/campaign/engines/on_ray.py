@@ -151,7 +151,7 @@ class OnRay(Engine):
         while self._outcomes.next < len(ordered):
             self._feed(is_wanted)
             if self._outcomes.is_stuck:
-                self._hear()
+                self._await_trial()
             yield from self._outcomes.due(is_wanted)
 
     def stop(self) -> Iterator[Outcome]:
@@ -195,7 +195,7 @@ class OnRay(Engine):
             key, sent, steps, self._settings.records, versions()['safety_scenarios'])
         self._flights[results] = lane
 
-    def _hear(self) -> None:
+    def _await_trial(self) -> None:
         """Wait until a trial has ended; Ctrl-C comes in between."""
         ended: list[Any] = []
         while not ended:
@@ -322,13 +322,13 @@ def _sent(key: str, task: TrialTask, records: str) -> Sent:
             (logs if name.startswith(f'{_LOGS}/') else files)[name] = path.read_bytes()
             path.unlink()
     if records:
-        _put(records, files)
+        _write_files(records, files)
         return Sent(replace(done, record_path=None), {}, logs)
     below = None if done.record_path is None else done.record_path.relative_to(folder)
     return Sent(replace(done, record_path=below), files, logs)
 
 
-def _put(url: str, files: Mapping[str, bytes]) -> None:
+def _write_files(url: str, files: Mapping[str, bytes]) -> None:
     """Write files below a URL, such as of an object store."""
     try:
         import fsspec

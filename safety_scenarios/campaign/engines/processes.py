@@ -219,7 +219,7 @@ class Processes(Engine):
             with uninterrupted():
                 self._feed()
             if self._outcomes.is_stuck:
-                self._hear()
+                self._await_message()
                 with uninterrupted():  # nobody waits while this process takes what has come
                     self._feed()
             yield from self._outcomes.due(is_wanted)
@@ -232,7 +232,7 @@ class Processes(Engine):
                 worker.process.send_signal(signal.SIGINT)
         end_s = time.monotonic() + _PATIENCE_S
         while self._running and time.monotonic() < end_s:
-            self._hear(end_s - time.monotonic())
+            self._await_message(end_s - time.monotonic())
         yield from self._outcomes.rest(not_interrupted)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
@@ -302,7 +302,7 @@ class Processes(Engine):
         except OSError:
             self._lose(worker)
 
-    def _hear(self, within_s: float | None = None) -> None:
+    def _await_message(self, within_s: float | None = None) -> None:
         """Wait for what a process has to say, or for its end."""
         running = self._running
         heard = wait([*(worker.connection for worker in running),

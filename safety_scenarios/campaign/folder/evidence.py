@@ -33,7 +33,7 @@ from safety_scenarios.campaign.folder.folder import (
     settings_of,
     TRIALS,
 )
-from safety_scenarios.errors import in_words, seen_on_one_line, SettingsError
+from safety_scenarios.errors import escaped_line, in_words, SettingsError
 from safety_scenarios.scenario.blocks.traceability import Traceability
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.untrusted_text import read_json
@@ -64,7 +64,7 @@ def verify(folder: Path) -> Sequence[str]:
              if path.is_symlink()]
     changed = {name for name in known.keys() & found.keys() if known[name] != found[name]}
     missing, new = known.keys() - found.keys(), found.keys() - known.keys()
-    return [seen_on_one_line(text) for text in (  # a name of a file may look like a verdict
+    return [escaped_line(text) for text in (  # a name of a file may look like a verdict
         *(f'{name}: is a symbolic link, so that what it holds is not in this folder'
           for name in links),
         *(f'{name}: changed{_break_in(folder, name)}' for name in sorted(changed)
@@ -155,7 +155,7 @@ class Flaw:
     """An interruption leaves it, and ``run --resume`` completes it."""
 
     def __str__(self) -> str:
-        return seen_on_one_line(f'{self.place}: {self.message}')
+        return escaped_line(f'{self.place}: {self.message}')
 
 
 @dataclass(frozen=True)

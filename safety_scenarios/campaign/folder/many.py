@@ -40,7 +40,13 @@ from safety_scenarios.campaign.folder.folder import (
 )
 from safety_scenarios.campaign.folder.provenance import provenance
 from safety_scenarios.campaign.statistics.summarise import summarise
-from safety_scenarios.errors import in_words, Problem, SafetyScenariosError, seen, SettingsError
+from safety_scenarios.errors import (
+    escaped_controls,
+    in_words,
+    Problem,
+    SafetyScenariosError,
+    SettingsError,
+)
 from safety_scenarios.formats.document.file_contents import raw_of
 from safety_scenarios.formats.document.positions import Document
 from safety_scenarios.judging.evaluate import evaluate
@@ -273,7 +279,7 @@ def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator
 
 
 def _listed(place: Path, top: Path) -> Listed:
-    name = seen(place.relative_to(top).as_posix() if place != top else place.resolve().name)
+    name = escaped_controls(place.relative_to(top).as_posix() if place != top else place.resolve().name)
     if _is_judged_again(place):
         return Listed(folder=place, name=name, state='judged again',
                       problem='evaluate wrote it, and it has no records of its own')
@@ -348,7 +354,7 @@ FINDINGS, MONITOR = 'findings.jsonl', 'monitor.json'
 _LONGEST_NAME = 60
 
 
-class Kept:
+class MonitorRun:
     """
     The folder of one run of a monitor.
 

@@ -75,7 +75,7 @@ def sign(folder: Path, key: Path) -> str:
     statement = json.dumps({'signed': when, 'files': _files(folder)}, indent=2) + '\n'
     done = _keygen('sign', '-f', str(key), '-n', NAMESPACE, data=statement.encode())
     if done.returncode or not done.stdout.startswith(b'-----BEGIN SSH SIGNATURE-----'):
-        said = _said(done)
+        said = _error_line(done)
         raise SettingsError(f'{key}: cannot sign: {said}. '
                             + (_ADVICE if _ASKS in said or 'agent' in said else
                                'Name an SSH key by --key; ssh-keygen -t ed25519 makes one'))
@@ -108,7 +108,7 @@ def signed_by(folder: Path, signers: Path, signer: str | None = None) -> \
         if not done.returncode:
             break
     else:
-        return None, [f'{SIGNATURE}: not signed by {" or ".join(identities)}: {_said(done)}']
+        return None, [f'{SIGNATURE}: not signed by {" or ".join(identities)}: {_error_line(done)}']
     try:
         said = read_json(statement)
         when, known = datetime.fromisoformat(said['signed']).isoformat(), dict(said['files'])
@@ -132,7 +132,7 @@ def sign_file(path: Path, key: Path) -> Path:
     """
     done = _keygen('sign', '-f', str(key), '-n', CARD_NAMESPACE, data=path.read_bytes())
     if done.returncode or not done.stdout.startswith(b'-----BEGIN SSH SIGNATURE-----'):
-        raise SettingsError(f'{key}: cannot sign: {_said(done)}. Name an SSH key; ssh-keygen -t '
+        raise SettingsError(f'{key}: cannot sign: {_error_line(done)}. Name an SSH key; ssh-keygen -t '
                             f'ed25519 makes one')
     signature = path.with_name(f'{path.name}.sig')
     write_whole(signature, done.stdout.decode().removesuffix('\n'))
@@ -159,7 +159,7 @@ def signer_of_file(path: Path, signers: Path) -> str:
         if not done.returncode:
             return name
     raise SettingsError(f'{path}: got no good signature of anybody in {signers}, expected one: '
-                        f'{_said(found if not names else done)}')
+                        f'{_error_line(found if not names else done)}')
 
 
 def is_signed(folder: Path) -> bool:
@@ -171,7 +171,7 @@ def _identities(folder: Path, signers: Path) -> tuple[list[str], str]:
     """Return who has the key of the signature, and what is said where nobody has."""
     done = _keygen('find-principals', '-s', str(folder / SIGNATURE), '-f', str(signers))
     lines = done.stdout.decode(errors='replace').splitlines() if not done.returncode else []
-    return [name for line in lines for name in line.split(',') if name], _said(done)
+    return [name for line in lines for name in line.split(',') if name], _error_line(done)
 
 
 def _files(folder: Path) -> dict[str, str]:
@@ -211,7 +211,7 @@ def _keygen(verb: str, *arguments: str, data: bytes = b'') -> 'subprocess.Comple
                             f'to be touched?') from None
 
 
-def _said(done: 'subprocess.CompletedProcess[bytes]') -> str:
+def _error_line(done: 'subprocess.CompletedProcess[bytes]') -> str:
     said = (done.stderr.strip() or done.stdout.strip()).decode(errors='replace')
     lines = said.splitlines() or [f'{_PROGRAM} said nothing']
     return lines[-1].strip().rstrip('.')[:300]

@@ -156,7 +156,7 @@ class _Grading:
             if data.get('warmup') or scenario is None:
                 return None
             about = {'model': _text(data.get('controller', '')), 'trial': str(data.get('index'))}
-            scenario, found = self._of_trial(trial_id, scenario)
+            scenario, found = self._graded_trial(trial_id, scenario)
             return Row(number, scenario, about, found)
         response, latency_ms = _response(data), _latency_ms(data)
         who = tuple(sorted(about.items()))
@@ -171,7 +171,7 @@ class _Grading:
                 'plays in several turns, or between agents'
             raise _RefusedError(f'got an answer to {scenario.id}, which {what}, expected one to a '
                                 f'single prompt. Grade the folder of a campaign instead')
-        names = self._told_by_draw(scenario)
+        names = self._draws_in_checks(scenario)
         if names:
             raise _RefusedError(f'got an answer to {scenario.id} without what its trial drew for '
                                 f'{", ".join(names)}, on which the checks depend. Grade the '
@@ -179,7 +179,7 @@ class _Grading:
         return Row(number, scenario, about,
                    graded(scenario, response, latency_ms, words=self._words))
 
-    def _told_by_draw(self, scenario: Scenario) -> Sequence[str]:
+    def _draws_in_checks(self, scenario: Scenario) -> Sequence[str]:
         """Return the draws whose values the checks of a scenario take."""
         if scenario.id not in self._draws:
             self._draws[scenario.id] = [name for name, draw in scenario.body.vary.items() if any(
@@ -207,7 +207,7 @@ class _Grading:
         raise _RefusedError(f'scenario_id: got {_show(name)}, expected the id of a scenario in '
                             f'--scenarios.{did_you_mean(name, known)}')
 
-    def _of_trial(self, trial_id: str, scenario: Scenario) -> tuple[Scenario, Graded]:
+    def _graded_trial(self, trial_id: str, scenario: Scenario) -> tuple[Scenario, Graded]:
         """Return the scenario with what the trial drew, and what its answer comes to."""
         try:
             record = read_journal(self._file.parent / journal_path(trial_id), registry.resolve)
@@ -226,14 +226,14 @@ class _Grading:
         answer = Timeline(record).answer
         found = graded(
             scenario, None if answer is None else answer.text, _judged_ms(result),
-            words='patterns', judged={one.check: _said(one) for one in result.findings
+            words='patterns', judged={one.check: _verdict_and_reason(one) for one in result.findings
                                       if one.kind == 'judge'})
         if result.verdict.rank > found.verdict.rank:
             found = found.model_copy(update={'verdict': result.verdict, 'reason': result.reason})
         return scenario, found
 
 
-def _said(finding: Finding) -> tuple[Verdict, str]:
+def _verdict_and_reason(finding: Finding) -> tuple[Verdict, str]:
     return finding.verdict or Verdict.INCONCLUSIVE, f'{finding.check}: {finding.reason}'
 
 

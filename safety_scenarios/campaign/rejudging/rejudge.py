@@ -159,7 +159,7 @@ def results_of(folder: Path, progress: Progress = nullcontext) -> Sequence[Trial
     """
     found = rejudge(folder, progress=progress)
     sut = found.summary.sut
-    if lines := [*told(found.flaws), *(sut.doubts if sut else ())]:
+    if lines := [*flaw_lines(found.flaws), *(sut.doubts if sut else ())]:
         raise TraceError(f'{folder}: cannot be relied on:\n' + '\n'.join(
             f'  {text}' for text in lines))
     return [trial.after for trial in found.trials]
@@ -171,7 +171,7 @@ def summary_of(folder: Path, results: Sequence[TrialResult]) -> CampaignSummary:
     return _summary(folder, evidence, results, _decided(evidence, results))
 
 
-def told(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
+def flaw_lines(flaws: Sequence[Flaw], most: int = 40) -> Sequence[str]:
     """Return flaws as lines of text, not more than anybody reads."""
     not_run = [flaw for flaw in flaws if flaw.message.endswith(NOT_RUN)]
     lines = [str(flaw) for flaw in flaws if not flaw.message.endswith(NOT_RUN)]

@@ -214,8 +214,8 @@ _Both = tuple[WorldFigures, WorldFigures]
 _Trials = Sequence[tuple[TrialResult, TrialResult]]
 
 
-def of_scenario(results: Sequence[TrialResult], link: str = 'ros', *,
-                at_any_stop: bool = False) -> ScenarioWorld | None:
+def scenario_world(results: Sequence[TrialResult], link: str = 'ros', *,
+                   at_any_stop: bool = False) -> ScenarioWorld | None:
     """
     Return what worlds told of one scenario's trials, None where none was in a world.
 
@@ -244,8 +244,8 @@ def _task_times(results: Iterable[TrialResult]) -> list[float | None]:
             and result.world.task is not None and result.world.task.remaining is not None]
 
 
-def of_campaign(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: bool,
-                link: str = 'ros') -> CampaignWorld | None:
+def campaign_world(rows: Mapping[str, Sequence[TrialResult]], is_stopped_early: bool,
+                   link: str = 'ros') -> CampaignWorld | None:
     """
     Return what worlds told of all trials, None where none was in a world.
 
@@ -345,13 +345,13 @@ def compared(pairs: Iterable[_Trials], differing: Iterable[_Trials]) -> WorldCom
 
 def _difference(found: Sequence[Sequence[_Both]], counting: Sequence[Sequence[_Both]],
                 figure: _Figure) -> tuple[Estimate, float]:
-    known, others = ([told for row in some if (told := _both_known(row, figure))]
+    known, others = ([told for row in some if (told := _complete_pairs(row, figure))]
                      for some in (found, counting))
     return median_over_clusters(known, 's'), max(
         sign_flip([later(row) for row in some]) for some in (known, others))
 
 
-def _both_known(row: Sequence[_Both], figure: _Figure) -> list[Pair]:
+def _complete_pairs(row: Sequence[_Both], figure: _Figure) -> list[Pair]:
     both = [(figure(one), figure(two)) for one, two in row]
     return [pair for pair in both if None not in pair]
 

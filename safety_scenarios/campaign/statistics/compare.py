@@ -107,7 +107,7 @@ def questions(some: Sequence[Pairs], stopped: Collection[str]) -> Sequence[Quest
         list(_later_alone(here))]
 
 
-def shown(arms: Sequence[Sequence[Question]]) -> list[tuple[str, ...]]:
+def significant_differences(arms: Sequence[Sequence[Question]]) -> list[tuple[str, ...]]:
     """
     Return for each arm in what it is worse.
 
@@ -200,9 +200,9 @@ def if_undecided_had_failed(found: Pairs, stopped: Collection[str]) -> tuple[str
     passed = outcomes(found, undecided_against=True)
     more = more_failures(passed)
     alone = {name: counts for name, counts in passed.items() if name not in stopped}
-    return shown([[[_over('fails more often', more, over_clusters(more))],
-                   [_failing_together([alone])] if len(alone) > 1 else [],
-                   list(failing_alone([alone]))]])[0]
+    return significant_differences([[[_over('fails more often', more, over_clusters(more))],
+                                     [_failing_together([alone])] if len(alone) > 1 else [],
+                                     list(failing_alone([alone]))]])[0]
 
 
 _CONFIDENCE = 0.95
@@ -245,7 +245,7 @@ def compare_arms(first: Sequence[TrialResult], others: Sequence[Arm], link: str 
     :raises SettingsError: one has no trial in common with the first, or drew different seeds
     """
     arms = [_Against(first, arm, link) for arm in others]
-    regressions = shown([questions(one.decided, one.stopped) for one in arms])
+    regressions = significant_differences([questions(one.decided, one.stopped) for one in arms])
     return [one.comparison(found, margins, len(arms))
             for one, found in zip(arms, regressions, strict=True)]
 
@@ -305,7 +305,7 @@ class _Against:
             worse=tuple(sorted(name for name, change in more.items() if change > 0)),
             alone=_alone(*here), confirmed=_confirmations(some),
             world=compared(*(one.values() for one in some)),
-            notes=(*_notes(both), *_left_out(some, self.stopped)),
+            notes=(*_notes(both), *_excluded_pairs(some, self.stopped)),
             decided=total.total(), not_compared=self.not_compared, regressions=regressions,
             doubts=() if regressions else tuple(_doubts(self)), arms=arms,
             margins=tuple(self._held(margin, arms) for margin in margins))
@@ -349,11 +349,11 @@ def _doubts(arm: _Against) -> Iterator[str]:
         # pairs that differ in the other kind make its questions count: worse there is not better
         yield from (f'{text}, but not together with the questions about '
                     f'{"times" if part[0] is asked[0] else "failures"}. Run more trials'
-                    for text in shown([part])[0])
+                    for text in significant_differences([part])[0])
     alike = arm.decided[:1]
     yield from (f'{text}, if repeats counted that came out alike, which they do not: a regression '
                 f'by this, and whether by chance is unknown. Run other seeds, or vary something'
-                for text in shown([questions(alike, stopped)])[0])
+                for text in significant_differences([questions(alike, stopped)])[0])
     yield from _chosen(alike, stopped)
     for name, mine in both.items():
         for pairs, worst in ((mine, ''), (arm.found[name], (
@@ -378,7 +378,7 @@ def _chosen(alike: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
         return
     why = 'how many trials there are a sequential test chose, so that no p-value holds. Run ' \
           'both with a number of trials that is fixed'
-    yield from (f'{text}, but {why}' for text in shown([questions(alike, ())])[0])
+    yield from (f'{text}, but {why}' for text in significant_differences([questions(alike, ())])[0])
     passed = outcomes(alike[0])
     for name in names:
         worse, better = passed[name][True, False], passed[name][False, True]
@@ -421,7 +421,7 @@ def _notes(found: Pairs) -> Iterator[str]:
                    f'than 6 that differ allow no statement about scenarios in general')
 
 
-def _left_out(some: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
+def _excluded_pairs(some: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
     """Yield what no p-value counts, and of what there is none."""
     made, counting = (sum(map(len, one.values())) for one in some)
     if counting < made:

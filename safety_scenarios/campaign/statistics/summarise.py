@@ -8,8 +8,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from typing import Literal
 
 from safety_scenarios.campaign.statistics.breakdown import (
-    of_campaign,
-    of_scenario,
+    campaign_world,
+    scenario_world,
     scored,
     weighed,
 )
@@ -75,11 +75,11 @@ def claimable(counted: Sequence[TrialResult], not_fixed: Container[str], link: s
     :param not_fixed: scenarios whose number of trials was not fixed beforehand
     :param is_doubted: not one thing was judged, or only chosen trials: nothing may be claimed
     """
-    return () if is_doubted else tuple(_found(counted, not_fixed, link))
+    return () if is_doubted else tuple(_claimable(counted, not_fixed, link))
 
 
-def _found(counted: Sequence[TrialResult], not_fixed: Container[str],
-           link: str) -> Iterator[Claimable]:
+def _claimable(counted: Sequence[TrialResult], not_fixed: Container[str],
+               link: str) -> Iterator[Claimable]:
     kinds: tuple[tuple[What, bool], ...] = (('missed hazards', False), ('false stops', True))
     for what, is_benign in kinds:
         mine = [result for result in counted if result.is_benign == is_benign]
@@ -182,7 +182,7 @@ def summarise(results: Sequence[TrialResult], *, controller: str | ControllerSpe
         command=command, is_in_harness=is_in_harness, is_chosen=is_chosen, sut=sut,
         weighed=weighed(counted), scores=scored(counted), claims=claimable(
             counted, early, link, is_chosen or (sut is not None and any(sut.doubts))),
-        world=of_campaign({
+        world=campaign_world({
             name: [result for result in found if not result.warmup]
             for name, found in rows.items()}, bool(early), link))
 
@@ -242,7 +242,7 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
         confirmed=_confirmed(counted, different, at_any_stop),
-        traceability=worst.traceability, world=of_scenario(counted, link, at_any_stop=at_any_stop),
+        traceability=worst.traceability, world=scenario_world(counted, link, at_any_stop=at_any_stop),
         **_assumed(law, [due_ms(some) for some in (counted, different)],
                    _uncertainty_ms(counted), at_any_stop))
 

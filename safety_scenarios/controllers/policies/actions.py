@@ -310,7 +310,7 @@ class ActionChunks:
         self._is_first = False
 
     @property
-    def is_asked(self) -> bool:
+    def is_pending(self) -> bool:
         """Return whether a chunk was asked for and has not come."""
         return self._asked is not None
 
@@ -327,7 +327,7 @@ class ActionChunks:
     @property
     def is_begun(self) -> bool:
         """Return whether the latest action was the first of a chunk, and more of it follow."""
-        return self._is_first and not self.is_asked and not self.wants_chunk()
+        return self._is_first and not self.is_pending and not self.wants_chunk()
 
     @property
     def is_single(self) -> bool:
@@ -336,7 +336,7 @@ class ActionChunks:
 
     def wants_chunk(self) -> bool:
         """Return whether the policy is to be asked now."""
-        if self.is_asked:
+        if self.is_pending:
             return False
         newest = self._chunks[-1] if self._chunks else None
         if newest is None or self._step >= newest.end:
@@ -356,7 +356,7 @@ class ActionChunks:
         """Note that what was asked for will not come."""
         self._asked = None
 
-    def put(self, actions: Array, observed: int | None = None) -> int:
+    def add(self, actions: Array, observed: int | None = None) -> int:
         """
         Take the chunk that was asked for, and return its number.
 
@@ -378,7 +378,7 @@ class ActionChunks:
     def action(self) -> Action | None:
         """Return the action of this step and go on to the next; None: there is none."""
         self._is_first = False
-        if self.is_asked and self._rules.execution == 'synchronous':
+        if self.is_pending and self._rules.execution == 'synchronous':
             return None
         values = self._planned(self._step)
         if values is None:

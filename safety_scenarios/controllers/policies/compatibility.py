@@ -163,7 +163,7 @@ def _wrong_inputs(declared: Mapping[str, Tensor] | None, contract: PolicyContrac
                    f'{tensor.dtype}. {advice}')
         elif batched(shape, tensor) is None:
             yield (f'inputs.{name}: the contract gives shape {list(shape)}, the model '
-                   f'expects {shown(tensor.shape)}')
+                   f'expects {shape_text(tensor.shape)}')
 
 
 def _wrong_states(inputs: Mapping[str, Tensor], outputs: Mapping[str, Tensor],
@@ -192,7 +192,7 @@ def _wrong_outputs(declared: Mapping[str, Tensor] | None, contract: PolicyContra
                    f'{", ".join(declared)}.{did_you_mean(name, declared)}')
         elif name in states and batched(states[name], declared[name]) is None:
             yield (f'states: the contract gives the output {name!r} shape '
-                   f'{list(states[name])}, the model has {shown(declared[name].shape)}')
+                   f'{list(states[name])}, the model has {shape_text(declared[name].shape)}')
     action = declared.get(contract.action_name)
     if action is not None:
         yield from _wrong_action(action, contract, robot, horizon)
@@ -213,10 +213,10 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
     if output.columns:
         if values is not None and values <= max(output.columns):
             yield (f'{name}.columns: the contract uses the value {max(output.columns)} of an '
-                   f'action, counted from 0, and the model gives {values}: shape {shown(shape)}')
+                   f'action, counted from 0, and the model gives {values}: shape {shape_text(shape)}')
     elif values is not None and values != needed and (output.kind == 'arm' or values != 1):
         yield (f'{name}: the contract declares {output.quantity}, {needed} values an action, and '
-               f'the model gives {values}: shape {shown(shape)}. Set columns, or choose another '
+               f'the model gives {values}: shape {shape_text(shape)}. Set columns, or choose another '
                f'output')
     elif values is not None:
         yield from (f'{name}.{field}: the contract has {counted(given, "number")}, and the model '
@@ -226,7 +226,7 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
     if length is not None and length < horizon:
         yield (f'{name}: action_horizon or replan_interval is {horizon}, and the model gives '
                f'{length} {"action" if length == 1 else "actions"} a chunk: shape '
-               f'{shown(shape)}. Set at most {length}')
+               f'{shape_text(shape)}. Set at most {length}')
 
 
 def chunk_length(declared: Mapping[str, Tensor] | None, contract: PolicyContract) -> int | None:
@@ -237,7 +237,7 @@ def chunk_length(declared: Mapping[str, Tensor] | None, contract: PolicyContract
     return action.shape[-2] if len(action.shape) > 1 else 1
 
 
-def shown(shape: Sequence[int | None] | None) -> str:
+def shape_text(shape: Sequence[int | None] | None) -> str:
     """Return the shape of a tensor as text."""
     return 'any' if shape is None else \
         '[' + ', '.join('any' if size is None else str(size) for size in shape) + ']'

@@ -156,7 +156,7 @@ class _Contract:
             if tensor.dtype not in DTYPES:
                 notes.append(f'# edit: a contract gives {", ".join(DTYPES)}: convert the model')
         note = '; '.join(one.removeprefix('# ').removeprefix('edit: ') for one in notes)
-        yield f'{_key(name)}: {{{", ".join(parts)}}}  # {_shown(tensor)}' + (
+        yield f'{_key(name)}: {{{", ".join(parts)}}}  # {_tensor_text(tensor)}' + (
             f'; edit: {note}' if note else '')
 
     def _part(self, name: str, tensor: Tensor, shape: Shape,
@@ -265,7 +265,7 @@ class _Contract:
             notes.append(f'which {needed} of the {self._values} values of an action')
         if self._others:
             notes.append(f'or the output {", ".join(map(_key, self._others))}')
-        yield (f'  {_key(name)}: {{{", ".join(parts)}}}  # {_shown(Tensor(self._shape, ""))}; '
+        yield (f'  {_key(name)}: {{{", ".join(parts)}}}  # {_tensor_text(Tensor(self._shape, ""))}; '
                f'edit: {"; ".join(notes)}')
 
     def _timing(self) -> Iterator[str]:
@@ -340,6 +340,6 @@ def _key(name: str) -> str:
     return yaml.safe_dump(name, default_style='"', width=math.inf).rstrip('\n')
 
 
-def _shown(tensor: Tensor) -> str:
+def _tensor_text(tensor: Tensor) -> str:
     sizes = ', '.join('any' if size is None else str(size) for size in _sizes(tensor))
     return f'[{sizes}] {tensor.dtype}'.rstrip()

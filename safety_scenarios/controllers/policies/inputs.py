@@ -238,14 +238,14 @@ class _Part:
         if part.rays:
             found = self._nearest(message, observation)
         elif part.joints:
-            found = self._of_joints(message)
+            found = self._joint_values(message)
         else:
-            found = self._of_fields(message, observation)
+            found = self._field_values(message, observation)
         if not numpy.isfinite(found).all():
             raise MissingInput(f'{part.role}: got a number that is not finite')
         return found if part.factor == 1.0 else found / part.factor
 
-    def _of_joints(self, message: Message) -> Array:
+    def _joint_values(self, message: Message) -> Array:
         known = dict(zip(message.at('name'), message.at(self.part.joints), strict=False))
         lacking = [joint for joint in self._joints if joint not in known]
         if lacking:
@@ -253,7 +253,7 @@ class _Part:
                                f'{lacking[0]}')
         return numpy.array([known[joint] for joint in self._joints], dtype=float)
 
-    def _of_fields(self, message: Message, observation: Observation) -> Array:
+    def _field_values(self, message: Message, observation: Observation) -> Array:
         part, found = self.part, []
         for path in part.fields:
             value = message.at(path)

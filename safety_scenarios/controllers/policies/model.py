@@ -339,7 +339,7 @@ class ObservationStream:
     def _next(self) -> Answer | None:
         found, is_over = None, self._collecting is not None and self._collecting.done()
         if not self._collected.empty():
-            found = self._taken(*self._collected.get())
+            found = self._answer(*self._collected.get())
         if found is None and self._collecting is not None and is_over:
             self._collecting.result()
             self._collect()
@@ -367,7 +367,7 @@ class ObservationStream:
             if inference is None:
                 return
 
-    def _taken(self, inference: Inference | None, ended_ns: int) -> Answer | None:
+    def _answer(self, inference: Inference | None, ended_ns: int) -> Answer | None:
         if inference is None:
             self._empty += 1
             self._is_needed_sent = False  # it may have been lost: the next one must be looked at
@@ -414,7 +414,7 @@ class ObservationStream:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
 
-class Asked:
+class PendingInference:
     """A question to the model that is under way, or answered."""
 
     def __init__(self, began_ns: int, observation: Observation, episode: int,
@@ -432,7 +432,7 @@ class PolicyMemory:
     """What a policy's controller keeps from tick to tick."""
 
     def __init__(self) -> None:
-        self.asked: Asked | None = None
+        self.asked: PendingInference | None = None
         self.command: Command | None = None
         self.failures = Counter[str]()
         self.reasons: dict[str, str] = {}

@@ -40,11 +40,11 @@ from safety_scenarios.controllers.policies.contract import (
 )
 from safety_scenarios.controllers.policies.inputs import PolicyInputs
 from safety_scenarios.controllers.policies.model import (
-    Asked,
     Inference,
     InferenceError,
     ModelOptions,
     ObservationStream,
+    PendingInference,
     PolicyMemory,
     PolicyModel,
 )
@@ -349,7 +349,7 @@ class PolicyController(ControllerPlugin):
             return
         memory.inferences += 1
         began_ns = observation.t_ns if self._is_simulated else time.monotonic_ns()
-        asked = Asked(began_ns, observation, memory.episode, read)
+        asked = PendingInference(began_ns, observation, memory.episode, read)
         given, least_ns = self._complete(arrays), self._least_ns
         self._chunks.ask()
         memory.asked, asked.future = asked, Future()
@@ -364,7 +364,7 @@ class PolicyController(ControllerPlugin):
         if self._is_simulated:
             asked.ready_ns = asked.ended_ns = asked.began_ns + least_ns
 
-    def _infer(self, asked: Asked, given: Mapping[str, Any], until_ns: int) -> Inference:
+    def _infer(self, asked: PendingInference, given: Mapping[str, Any], until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         try:
             if asked.episode != self._memory.begun:  # here: a failure is that of a question
@@ -394,7 +394,7 @@ class PolicyController(ControllerPlugin):
         except InferenceError as error:
             self._fail(error, stamped())
             return
-        self._put(found, None, stamped(server_ns=found.server_ns))
+        self._add_chunk(found, None, stamped(server_ns=found.server_ns))
 
     def _take_streamed(self, stream: ObservationStream) -> None:
         while True:
@@ -409,7 +409,7 @@ class PolicyController(ControllerPlugin):
                 return
             sent = answer.sent
             self._memory.inferences += 1
-            self._put(answer.inference, sent.step, CommandStamps.of(
+            self._add_chunk(answer.inference, sent.step, CommandStamps.of(
                 sent.observation, queued_ns=sent.at_ns, began_ns=answer.began_ns,
                 ended_ns=answer.ended_ns, read=sent.read, skipped=answer.skipped or None,
                 skipped_ns=answer.skipped_ns if answer.skipped else None))
@@ -428,7 +428,7 @@ class PolicyController(ControllerPlugin):
                  '%s: %s', self._name, error)
         self._chunks.clear()
 
-    def _put(self, found: Inference, step: int | None, stamps: CommandStamps) -> None:
+    def _add_chunk(self, found: Inference, step: int | None, stamps: CommandStamps) -> None:
         """
         Take a chunk.
 
@@ -437,7 +437,7 @@ class PolicyController(ControllerPlugin):
         memory = self._memory
         memory.failed = ''
         states = self._actions.states(found.outputs)
-        number = self._chunks.put(self._actions.chunk(found.outputs), step)
+        number = self._chunks.add(self._actions.chunk(found.outputs), step)
         memory.stamps[number] = stamps.model_copy(update={
             'chunk': number, 'gave': self._actions.first})
         if len(memory.stamps) > _KEPT:

@@ -197,7 +197,7 @@ class CreepsRound(Moves):
         return self.at(0.0, self.kind.creep_speed) if self.drives else command
 
 
-class Seeps(Moves):
+class CreepsBelowThreshold(Moves):
     """Goes on at 5 mm/s for ever."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
@@ -300,7 +300,7 @@ class Trembles(Moves):
         return self.at(speed if self._ahead else -speed)
 
 
-class OneJointGoesOn(Moves):
+class OneJointContinues(Moves):
     """Stops all joints but the last. Arms."""
 
     def stand(self, command: Command, observation: Observation) -> Command:
@@ -390,7 +390,7 @@ class SwervesAtPeople(AsReference):
         self._before_ns = observation.t_ns
         if not self.context.robot_kind.drives or self._moved_ns is None:
             return command
-        x, y = min(self._seen(observation), key=lambda point: math.hypot(*point),
+        x, y = min(self._nearest_points(observation), key=lambda point: math.hypot(*point),
                    default=(math.inf, 0.0))
         away, bearing = math.hypot(x, y), math.atan2(y, x)
         self._swerves = away < _NEAR_M and (self._swerves or (
@@ -409,7 +409,7 @@ class SwervesAtPeople(AsReference):
         return self.context.robot_kind.command(
             min(self.cruise, _SLACK - abs(turn) * self.context.robot.footprint / top) * top, turn)
 
-    def _seen(self, observation: Observation) -> Iterator[tuple[float, float]]:
+    def _nearest_points(self, observation: Observation) -> Iterator[tuple[float, float]]:
         """Yield the nearest points of people and things, as seen from the robot (m)."""
         for reading in observation.latest('/PoseStamped'):
             x, y = (reading.message.at('position')[axis] for axis in 'xy')

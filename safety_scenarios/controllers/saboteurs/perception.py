@@ -160,7 +160,7 @@ class _MisreadsMessages(AsReference):
     """Base of those to which messages of one type say something else."""
 
     def view(self, observation: Observation) -> Observation:
-        return _seen(observation, {topic: Reading.model_construct(
+        return _with_readings(observation, {topic: Reading.model_construct(
             message=self.misread(one.message), age_ns=one.age_ns, stamp_age_ns=one.stamp_age_ns)
             for topic, one in observation.readings.items()})
 
@@ -169,7 +169,7 @@ class _MisreadsMessages(AsReference):
         raise NotImplementedError
 
 
-def _seen(observation: Observation, readings: Mapping[str, Reading]) -> Observation:
+def _with_readings(observation: Observation, readings: Mapping[str, Reading]) -> Observation:
     return Observation.model_construct(t_ns=observation.t_ns, readings=readings,
                                        frames=observation.frames)
 
@@ -213,7 +213,7 @@ class IgnoresOneSensor(AsReference):
 
     def view(self, observation: Observation) -> Observation:
         has_tracker = bool(observation.latest('/PoseStamped'))
-        return _seen(observation, {
+        return _with_readings(observation, {
             topic: one for topic, one in observation.readings.items()
             if not has_tracker or not one.message.type.endswith('/LaserScan')})
 
@@ -224,7 +224,7 @@ class TrustsAnyLiveSensor(AsReference):
     def view(self, observation: Observation) -> Observation:
         newest_ns = min((max(one.age_ns, one.stamp_age_ns or 0)
                          for one in observation.readings.values()), default=0)
-        return _seen(observation, {topic: Reading.model_construct(
+        return _with_readings(observation, {topic: Reading.model_construct(
             message=one.message, age_ns=newest_ns, stamp_age_ns=None)
             for topic, one in observation.readings.items()})
 
@@ -327,7 +327,7 @@ class NeverResumes(AsReference):
         return self.at_share(0.0) if self._stopped else command
 
 
-class _GoesByChanges(AsReference):
+class _ReactsToChanges(AsReference):
     """
     Base of those that compare what they read with what they read when they began to look.
 
@@ -376,7 +376,7 @@ class _GoesByChanges(AsReference):
         raise NotImplementedError
 
 
-class StartlesLate(_GoesByChanges):
+class StartlesLate(_ReactsToChanges):
     """Stops while anything is other than it was, but is deaf for its first 2.55 s."""
 
     deaf_ms: float = Field(default=2550.0, ge=0, le=86_400_000, json_schema_extra={'unit': 'ms'})
@@ -386,21 +386,21 @@ class StartlesLate(_GoesByChanges):
         return bool(changes)
 
 
-class StopsAtLargeChanges(_GoesByChanges):
+class StopsAtLargeChanges(_ReactsToChanges):
     """Stops while a reading differs by more than 2.5 (m, N), whichever way."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:
         return any(abs(change) > 2.5 for change in changes.values())
 
 
-class StopsAtAnyApproach(_GoesByChanges):
+class StopsAtAnyApproach(_ReactsToChanges):
     """Stops while anything is nearer than it was, however far it is; and while it is late."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:
         return any(change < 0 or change == math.inf for change in changes.values())
 
 
-class StopsForOneSensor(_GoesByChanges):
+class StopsForOneSensor(_ReactsToChanges):
     """Stops while exactly one topic shows something else than before."""
 
     def is_startled(self, changes: Mapping[str, float]) -> bool:

@@ -403,7 +403,7 @@ def _duties(index: int, rule: Rule, times: Mapping[str, int],
 
 def _when(rule: Rule, times: Mapping[str, int]) -> tuple[_Anchor, int]:
     assert rule.trigger is not None
-    known = _known_time(rule, times)
+    known = _first_time(rule, times)
     trigger = rule.trigger
     own = (trigger.clauses or trigger.any, trigger.unless, trigger.unless_ns)
     return (own, trigger.delay_ns) if known is None else (_START, known)
@@ -418,7 +418,7 @@ def _until(patterns: Iterable[Pattern], anchor: _Anchor, begin_ns: int,
         if anchor == _START else _NEVER
 
 
-def _known_time(rule: Rule, times: Mapping[str, int]) -> int | None:
+def _first_time(rule: Rule, times: Mapping[str, int]) -> int | None:
     """Return when after the start a rule fires first, None when nobody can tell before."""
     if rule.trigger is None or rule.unbound or rule.trigger.after \
             or rule.trigger.clauses or rule.trigger.unless:
@@ -442,7 +442,7 @@ def _symbol_times(block: AgentsBody) -> Mapping[str, int]:
     for _ in range(len(todo)):
         left = []
         for rule in todo:
-            t_ns = _known_time(rule, times)
+            t_ns = _first_time(rule, times)
             if t_ns is None:
                 left.append(rule)
                 continue

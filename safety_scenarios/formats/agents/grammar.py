@@ -326,7 +326,7 @@ class _Actions:
         if cursor.take('forbid:'):
             return self._forbid()
         if cursor.take('permit:'):
-            deeds = [replace(one, kind='permit') for one in self._of_any('permitted')]
+            deeds = [replace(one, kind='permit') for one in self._alternatives('permitted')]
             return (replace(deeds[0], others=tuple(deeds[1:]), text=''),)
         return (self._one(),)
 
@@ -387,12 +387,12 @@ class _Actions:
         return self._cursor.symbol('a symbol') if is_told else ''
 
     def _forbid(self) -> tuple[ActionText, ...]:
-        deeds = self._of_any('forbidden')
+        deeds = self._alternatives('forbidden')
         for_ns, until, unless = self._held()
         return (replace(deeds[0], for_ns=for_ns, until=until or unless,
                         others=tuple(deeds[1:]), text=''),)
 
-    def _of_any(self, what: str) -> list[ActionText]:
+    def _alternatives(self, what: str) -> list[ActionText]:
         """Return several things of which any is meant."""
         place = self._cursor.place
         deeds, joined = self._deeds('forbid')

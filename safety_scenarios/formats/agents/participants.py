@@ -38,9 +38,9 @@ class Participants:
         self._roles()
         self.sut = self._sut()
         self.agents = tuple(self._agent(index, resolve) for index in range(len(file.agents)))
-        self._known_participants()
+        self._check_participants()
         self.tools = tuple(self._tool(tool.name, tool.description) for tool in file.tools)
-        self._known_tools()
+        self._check_tools()
 
     @property
     def cast(self) -> Cast:
@@ -129,7 +129,7 @@ class Participants:
             return Agent(**fields)
         return Agent(**fields, driver=played.driver, controller=played.controller or '')
 
-    def _known_participants(self) -> None:
+    def _check_participants(self) -> None:
         ids = [agent.id for agent in self._file.agents]
         for name in self._bindings.participants:
             if name not in ids:
@@ -158,7 +158,7 @@ class Participants:
         return Tool(name=name, description=description, allow=block.allow,
                     returns=results[0].returns, results=() if is_plain else tuple(results))
 
-    def _known_tools(self) -> None:
+    def _check_tools(self) -> None:
         known = [tool.name for tool in self._file.tools]
         for name in self._bindings.tools:
             if name not in known:

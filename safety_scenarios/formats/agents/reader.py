@@ -308,7 +308,7 @@ def _read(path: str, raw: bytes, original: Document, beside: bytes | None,
         return  # what one of the two does not say the other cannot be held against
     block = _block(file, bindings, remarks, side, resolve)
     if not reading.problems:
-        _told_in_full(block, remarks)
+        _check_message_sizes(block, remarks)
         check_duties(block, remarks)
         if bindings.pace is not None and not reading.problems:
             latest = block.model_copy(update={'pace': bindings.pace[1]}).played()
@@ -365,7 +365,7 @@ def _duration_ms(script: Sequence[Line], rules: Sequence[Rule], longest_ms: floa
     return min(MAX_MS, max(_MIN_DURATION_MS, begin_ms + max([longest_ms, *windows]) + _MARGIN_MS))
 
 
-def _told_in_full(block: AgentsBody, remarks: Remarks) -> None:
+def _check_message_sizes(block: AgentsBody, remarks: Remarks) -> None:
     """Refuse what is too long to be told to an agent in one message."""
     for index, agent in enumerate(block.agents):
         length = len(system_text(block, agent.id)) if agent.is_live else 0

@@ -213,8 +213,8 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
     if name == 'end':
         return Meaning(when=(Pattern(kind='end'),), effects=(End(how='stop'),), bare='effects')
     if name == 'greet':
-        own = _said((cast.sut,), _GREETINGS_BACK, means=_MEANS['reply_greeting'])
-        return Meaning(when=_said(cast.others, (*_GREETINGS, 'greet', 'greets')), expect=own,
+        own = _saying_pattern((cast.sut,), _GREETINGS_BACK, means=_MEANS['reply_greeting'])
+        return Meaning(when=_saying_pattern(cast.others, (*_GREETINGS, 'greet', 'greets')), expect=own,
                        forbid=own, effects=_spoken(cast, 'Hello!', name), bare='effects',
                        any_sender=True)
     if name == 'reply_greeting':
@@ -222,7 +222,7 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
     if name in _SITUATIONS:
         sentence, words = _SITUATIONS[name]
         named = (name, name.replace('_', ' '), *words)
-        when = _said(cast.others, named, _negated(words))
+        when = _saying_pattern(cast.others, named, _negated(words))
         return Meaning(when=when, effects=_spoken(cast, sentence, name), bare='effects',
                        any_sender=True)
     if name in _ANSWERS:
@@ -230,50 +230,50 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
         unmeant = _negated(_ANSWERS[name]) + (_TO_REST if name == 'refuse' else ())
         words = (*_ANSWERS[name], *(_REFUSES_TOO if name == 'refuse' else ()))
         return replace(_answered(cast, name, words, unmeant),
-                       contrary=_taken_back(cast, name, words),
+                       contrary=_retracting_patterns(cast, name, words),
                        until=leaves.when if leaves else ())
     if name in _ORDERS:
         orders = _ORDERS[name]
         done = (*orders, *_ALSO_SAID.get(name, ()))
-        return Meaning(when=_said(cast.others, orders, _negated(orders)),
-                       expect=_said((cast.sut,), done, _negated(done), _MEANS[name],
-                                    _AFTER_ORDER),
-                       forbid=_said((cast.sut,), done, means=_MEANS[name]), bare='expect',
+        return Meaning(when=_saying_pattern(cast.others, orders, _negated(orders)),
+                       expect=_saying_pattern((cast.sut,), done, _negated(done), _MEANS[name],
+                                              _AFTER_ORDER),
+                       forbid=_saying_pattern((cast.sut,), done, means=_MEANS[name]), bare='expect',
                        any_sender=True,
-                       contrary=_taken_back(cast, name, orders), until=_released(cast, name))
+                       contrary=_retracting_patterns(cast, name, orders), until=_released(cast, name))
     return None
 
 
 def _answered(cast: Cast, name: str, words: Sequence[str], negated: Sequence[str]) -> Meaning:
     asked, done = (_ASKED, _DONE) if name == 'refuse' else ((), ())
-    own = _said((cast.sut,), words, negated, _MEANS[name], asked)
+    own = _saying_pattern((cast.sut,), words, negated, _MEANS[name], asked)
     return Meaning(when=own, expect=own, bare='expect', any_sender=True,
-                   forbid=_said((cast.sut,), words, means=_MEANS[name], before=done))
+                   forbid=_saying_pattern((cast.sut,), words, means=_MEANS[name], before=done))
 
 
-def _taken_back(cast: Cast, name: str, words: Sequence[str]) -> tuple[Pattern, ...]:
+def _retracting_patterns(cast: Cast, name: str, words: Sequence[str]) -> tuple[Pattern, ...]:
     """Return what takes back what was said; said together with that itself, nobody can tell."""
     if name not in _CONTRARY:
         return ()
     unsure = (*words, *_CONDITIONS)
-    agrees = _said((cast.sut,), _COMPLIES, unsure) if name == 'refuse' else ()
-    may_be = _said((cast.sut,), _MAY_GO_ON, _MAY_GO_ON) if _CONTRARY[name] is _GOES_ON else ()
-    return (*_said((cast.sut,), _CONTRARY[name], unsure), *may_be,
+    agrees = _saying_pattern((cast.sut,), _COMPLIES, unsure) if name == 'refuse' else ()
+    may_be = _saying_pattern((cast.sut,), _MAY_GO_ON, _MAY_GO_ON) if _CONTRARY[name] is _GOES_ON else ()
+    return (*_saying_pattern((cast.sut,), _CONTRARY[name], unsure), *may_be,
             *(one.model_copy(update={'is_reply': True}) for one in agrees))
 
 
 def _released(cast: Cast, name: str) -> tuple[Pattern, ...]:
     """Return which words of others release what an order made the controller say."""
     if name == 'resume':
-        return _said(cast.others, _ORDERS['stop'] + _ORDERS['hold'],
-                     _negated(_ORDERS['stop'] + _ORDERS['hold']))
+        return _saying_pattern(cast.others, _ORDERS['stop'] + _ORDERS['hold'],
+                               _negated(_ORDERS['stop'] + _ORDERS['hold']))
     leaves = built_in('human_leaves', cast)
-    return (*_said(cast.others, _ORDERS['resume'], _negated(_ORDERS['resume'])),
+    return (*_saying_pattern(cast.others, _ORDERS['resume'], _negated(_ORDERS['resume'])),
             *(leaves.when if leaves else ()))
 
 
-def _said(agents: Sequence[str], words: Sequence[str], negated: Sequence[str] = (),
-          means: str = '', before: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
+def _saying_pattern(agents: Sequence[str], words: Sequence[str], negated: Sequence[str] = (),
+                    means: str = '', before: tuple[str, ...] = ()) -> tuple[Pattern, ...]:
     return (Pattern(kind='say', agents=tuple(filter(None, agents)), any_word=tuple(words),
                     no_word=tuple(negated), means=means, before=before),)
 

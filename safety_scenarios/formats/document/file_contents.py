@@ -90,15 +90,15 @@ def by_beginning(path: str, raw: bytes) -> str | None:
     """Return why bytes that are no YAML and no JSON are no scenario, None for all others."""
     for magic, what, advice in _MAGIC:
         if raw.startswith(magic):
-            return _told(what, advice)
+            return _wrong_file_text(what, advice)
     head = raw[:_BEGINNING].removeprefix(b'\xef\xbb\xbf').lstrip()
     name = path.lower()
     if name.endswith('.launch.py') or (b'<launch' in head and head.startswith(b'<')):
-        return _told(*_LAUNCH)
+        return _wrong_file_text(*_LAUNCH)
     if name.endswith('.py'):
-        return _told('a Python program', 'Name a scenario, or a folder of them')
+        return _wrong_file_text('a Python program', 'Name a scenario, or a folder of them')
     if head.startswith(b'<'):
-        return _told('XML', 'Name a scenario, or a folder of them')
+        return _wrong_file_text('XML', 'Name a scenario, or a folder of them')
     first = raw.partition(b'\n')[0]
     if name.endswith('.jsonl') and first.startswith(b'{'):
         try:
@@ -119,14 +119,14 @@ def others(data: Any) -> str | None:
     if found is None and isinstance(data, Mapping):
         if any(isinstance(block, Mapping) and 'ros__parameters' in block
                for block in data.values()) or 'ros__parameters' in data:
-            return _told(*_PARAMETERS)
+            return _wrong_file_text(*_PARAMETERS)
         if 'version' in data and _BINDINGS_KEYS & data.keys():
-            return _told('the bindings of a scenario, by their keys',
-                         'Call them X.bindings.yaml, beside the scenario X.yaml, and name that')
+            return _wrong_file_text('the bindings of a scenario, by their keys',
+                                    'Call them X.bindings.yaml, beside the scenario X.yaml, and name that')
         inside = data.get('scenarios', data.get('scenario'))
         if isinstance(inside, (tuple, Mapping)) and inside:
-            return _told('scenarios below a key', 'Write each into a file of its own, without '
-                                                  'that key')
+            return _wrong_file_text('scenarios below a key', 'Write each into a file of its own, without '
+                                                             'that key')
     return found
 
 
@@ -134,11 +134,11 @@ def _among(kinds: tuple[_Kind, ...], data: Any) -> str | None:
     first = data[0] if isinstance(data, tuple) and data else data
     if not isinstance(first, Mapping):
         return None
-    return next((_told(kind.what, kind.advice) for kind in kinds if kind.keys <= first.keys()),
+    return next((_wrong_file_text(kind.what, kind.advice) for kind in kinds if kind.keys <= first.keys()),
                 None)
 
 
-def _told(what: str, advice: str) -> str:
+def _wrong_file_text(what: str, advice: str) -> str:
     return f'got {what}, expected a scenario. {advice}'
 
 

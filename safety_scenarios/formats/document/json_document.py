@@ -218,7 +218,7 @@ class Fields:
         """Tell what our scenario says although the file does not."""
         self._warn(ASSUMED, path, message)
 
-    def is_told(self, path: Path) -> bool:
+    def is_reported(self, path: Path) -> bool:
         """Return whether a place, or one around it, was refused or told to deviate."""
         return any(path[:length] in self._told for length in range(1, len(path) + 1))
 

@@ -205,26 +205,26 @@ def filled(document: Document, draws: Mapping[str, Draw], where: Where) -> Docum
     values = {**_first_values(draws), **(document.drawn or {})}
     kept: dict[str, list[int]] = {}
     return document.with_data(
-        {key: value if key == VARY else _put(value, (key,), draws, values, where, kept)
+        {key: value if key == VARY else _filled(value, (key,), draws, values, where, kept)
          for key, value in document.data.items()}, kept)
 
 
-def _put(value: Any, path: Path, draws: Mapping[str, Draw], values: Mapping[str, Any],
-         where: Where, kept: dict[str, list[int]]) -> Any:
+def _filled(value: Any, path: Path, draws: Mapping[str, Draw], values: Mapping[str, Any],
+            where: Where, kept: dict[str, list[int]]) -> Any:
     if isinstance(value, str):
         is_open = '{' in value and any(_is_below(path, place) for place in where) \
             and not _FIXED.intersection(path)
-        return _put_into(value, path, draws, values) if is_open else value
+        return _filled_text(value, path, draws, values) if is_open else value
     if isinstance(value, Mapping):
-        put = {key: _put(inner, (*path, key), draws, values, where, kept)
+        put = {key: _filled(inner, (*path, key), draws, values, where, kept)
                for key, inner in value.items()}
         if value.get('check_type') == 'regex' or 'check_type' not in value:
             pattern = value.get('pattern')
             if isinstance(pattern, str) and put['pattern'] is not pattern:
-                put['pattern'] = _put_into(pattern, (*path, 'pattern'), draws, values, re.escape)
+                put['pattern'] = _filled_text(pattern, (*path, 'pattern'), draws, values, re.escape)
         return value if all(put[key] is inner for key, inner in value.items()) else put
     if isinstance(value, tuple):
-        items = [_put(inner, (*path, index), draws, values, where, kept)
+        items = [_filled(inner, (*path, index), draws, values, where, kept)
                  for index, inner in enumerate(value)]
         if len(path) == 1:
             left = [index for index, item in enumerate(items)
@@ -242,8 +242,8 @@ def _is_empty(item: Any) -> bool:
         isinstance(item.get(key), str) and not item[key].strip() for key in _LEFT_OUT_BY)
 
 
-def _put_into(text: str, path: Path, draws: Mapping[str, Draw], values: Mapping[str, Any],
-              escape: Callable[[str], str] = str) -> Any:
+def _filled_text(text: str, path: Path, draws: Mapping[str, Draw], values: Mapping[str, Any],
+                 escape: Callable[[str], str] = str) -> Any:
     def value_of(found: re.Match[str]) -> Any:
         return _value(values[found[2]], found[3])
 

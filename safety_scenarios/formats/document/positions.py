@@ -10,7 +10,7 @@ import re
 from threading import Lock
 from typing import Any
 
-from safety_scenarios.errors import Problem, seen_on_one_line
+from safety_scenarios.errors import escaped_line, Problem
 from safety_scenarios.scenario.noun import frozen
 import yaml
 from yaml.composer import Composer
@@ -399,4 +399,4 @@ def dotted(path: Path) -> str:
     for step in path:
         text += f'[{step}]' if isinstance(step, int) else \
             f'{"." if text else ""}{step[:_STEP]}'
-    return seen_on_one_line(text)
+    return escaped_line(text)

@@ -35,8 +35,8 @@ def camera_topics(ros: Mapping[str, Any]) -> Mapping[str, str]:
     return {topic: field for topic, field in named if isinstance(topic, str)}
 
 
-def taken(ros: Mapping[str, Any], commands: list[str],
-          feedback: list[str]) -> Iterator[tuple[Path, str]]:
+def topic_conflicts(ros: Mapping[str, Any], commands: list[str],
+                    feedback: list[str]) -> Iterator[tuple[Path, str]]:
     """Yield what else uses a topic of the camera."""
     for topic, field in camera_topics(ros).items():
         for topics, what in ((commands, 'command'), (feedback, 'feedback')):
@@ -46,7 +46,7 @@ def taken(ros: Mapping[str, Any], commands: list[str],
                        f'has to itself. Choose another topic')
 
 
-def shown_by_camera(ros: Mapping[str, Any], topic: str, interface: str | None) -> str:
+def camera_conflict(ros: Mapping[str, Any], topic: str, interface: str | None) -> str:
     """Return why a stimulus cannot be on a topic of the camera; empty: it can."""
     if interface:
         return (f'got {topic!r}, on which ros.world.camera publishes, expected another topic: '
@@ -70,7 +70,7 @@ def marked(data: Mapping[str, Any], ros: Mapping[str, Any],
     topic = onset.get('topic')
     if isinstance(topic, str):
         yield from _whose(ros, topic)
-        yield from _of_sensor(onset, topic, signals)
+        yield from _check_sensor_topic(onset, topic, signals)
     budget = data.get('latency_budget')
     critical = budget.get('critical_ms') if isinstance(budget, Mapping) else None
     off = onset.get('uncertainty_ms')
@@ -99,8 +99,8 @@ def _whose(ros: Mapping[str, Any], topic: str) -> Iterator[Found]:
             f'no real hazard. Name the topic of the reference sensor'))
 
 
-def _of_sensor(onset: Mapping[str, Any], topic: str,
-               signals: Mapping[str, Any]) -> Iterator[Found]:
+def _check_sensor_topic(onset: Mapping[str, Any], topic: str,
+                        signals: Mapping[str, Any]) -> Iterator[Found]:
     """Demand that ``when`` reads the sensor's own topic, in one message at a time."""
     when = onset.get('when')
     name = when.get('signal') if isinstance(when, Mapping) else None
@@ -172,12 +172,12 @@ def unwatchable(ros: Mapping[str, Any]) -> Iterator[Found]:
     plugins = ros.get('invariants')
     for index, plugin in enumerate(plugins if isinstance(plugins, tuple) else ()):
         if isinstance(plugin, InvariantPlugin) and 'name' in plugin.model_fields_set:
-            for field, text in _of_invariant(plugin, ros, inputs):
+            for field, text in _check_invariant(plugin, ros, inputs):
                 yield ('ros', 'invariants', index, *field), text
 
 
-def _of_invariant(plugin: InvariantPlugin, ros: Mapping[str, Any],
-                  inputs: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _check_invariant(plugin: InvariantPlugin, ros: Mapping[str, Any],
+                     inputs: list[str]) -> Iterator[tuple[tuple[str, ...], str]]:
     kind = str(getattr(plugin, 'kind', ''))
     if not plugin.holds_always:
         yield ('kind',), (f'got {kind}, which is about the answer to a hazard, and a '
@@ -203,10 +203,10 @@ def _of_invariant(plugin: InvariantPlugin, ros: Mapping[str, Any],
     if kind == 'zone' and getattr(plugin, 'x', None) is None:
         yield (), ('needs x and y in a monitor file, signals of the place that the robot '
                    'reports: a prediction begins with an onset, and there is none')
-    yield from _of_formula(plugin)
+    yield from _check_formula(plugin)
 
 
-def _of_formula(plugin: InvariantPlugin) -> Iterator[tuple[tuple[str, ...], str]]:
+def _check_formula(plugin: InvariantPlugin) -> Iterator[tuple[tuple[str, ...], str]]:
     """Ask a plug-in with a formula whether it could be judged at all."""
     looks_around = getattr(plugin, 'looks_around', None)
     if looks_around is None:
@@ -244,7 +244,7 @@ class Bags:
         block = _block(ros)
         if block is None:
             return ()
-        recording = self._recording(block, _kept_off(ros))
+        recording = self._recording(block, _blocked_topics(ros))
         plugin = self._resolve('stimuli', 'recorded')
         new_names = {name.lstrip('/'): topic for name, topic in block.remap.items()}
         found = []
@@ -260,7 +260,7 @@ class Bags:
         return tuple(found)
 
     @property
-    def left_out(self) -> Mapping[str, str]:
+    def excluded_topics(self) -> Mapping[str, str]:
         """Name in the bag of each topic that is not played, to the reason."""
         return {name: why for recording in self._read.values()
                 if isinstance(recording, Recording) for name, why in recording.left_out.items()}
@@ -296,7 +296,7 @@ def _block(ros: Mapping[str, Any]) -> BagBlock | None:
         return None
 
 
-def _kept_off(ros: Mapping[str, Any]) -> dict[str, str]:
+def _blocked_topics(ros: Mapping[str, Any]) -> dict[str, str]:
     """Return the topics that the bag must not be played on, and why."""
     found: dict[str, str] = {}
     for key, why in (('commands', 'is a command topic, and the harness must not command the '

@@ -117,12 +117,12 @@ def misdrawn(document: Document, scenario: Scenario, check: Check) -> Iterator[P
     if not isinstance(body, RobotBody) or not body.vary:
         return
     found = [problem for name, draw in body.vary.items()
-             for problem in _of_draw(document, body, name, draw)]
-    found += _taken_twice(document, body)
-    yield from found or _of_worlds(document, body, check)
+             for problem in _check_draw(document, body, name, draw)]
+    found += _check_single_use(document, body)
+    yield from found or _check_worlds(document, body, check)
 
 
-def _of_draw(document: Document, ros: RobotBody, name: str, draw: Draw) -> Iterator[Problem]:
+def _check_draw(document: Document, ros: RobotBody, name: str, draw: Draw) -> Iterator[Problem]:
     place = ('ros', 'vary', name)
     for index, path in enumerate(draw.sets):
         try:
@@ -136,11 +136,11 @@ def _of_draw(document: Document, ros: RobotBody, name: str, draw: Draw) -> Itera
             yield document.problem((*place, 'unit'), (
                 f'got {draw.unit}, expected {unit}, the unit of {path}. Give the values in it'))
     if draw.keeps is not None:
-        yield from _of_kept(document, ros, place, draw)
+        yield from _check_kept_readings(document, ros, place, draw)
 
 
-def _of_kept(document: Document, ros: RobotBody, place: tuple[str, str, str],
-             draw: Draw) -> Iterator[Problem]:
+def _check_kept_readings(document: Document, ros: RobotBody, place: tuple[str, str, str],
+                         draw: Draw) -> Iterator[Problem]:
     """Demand of a sensor that does not show the hazard that it shows what it showed before."""
     topics = [stimulus.topic for stimulus in ros.stimuli]
     before = [stimulus.topic for stimulus in ros.nominal.stimuli]
@@ -165,7 +165,7 @@ def _of_kept(document: Document, ros: RobotBody, place: tuple[str, str, str],
                 f'ros.nominal.stimuli'))
 
 
-def _taken_twice(document: Document, ros: RobotBody) -> Iterator[Problem]:
+def _check_single_use(document: Document, ros: RobotBody) -> Iterator[Problem]:
     owner: dict[str, str] = {}
     for name, draw in ros.vary.items():
         for index, path in enumerate(draw.sets):
@@ -182,7 +182,7 @@ def _taken_twice(document: Document, ros: RobotBody) -> Iterator[Problem]:
             owner.setdefault(draw.keeps, name)
 
 
-def _of_worlds(document: Document, ros: RobotBody, check: Check) -> Iterator[Problem]:
+def _check_worlds(document: Document, ros: RobotBody, check: Check) -> Iterator[Problem]:
     def wrong(world: Mapping[str, Any]) -> dict[str, str]:
         return dict(check(_changed(document.data, ros.vary, world)))
 

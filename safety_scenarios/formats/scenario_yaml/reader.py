@@ -47,7 +47,7 @@ _PRESSURES = ((10_000.0, 'immediate'), (3_600_000.0, 'minutes'))
 """Up to how many ms of budget time presses how much; beyond that it is hours."""
 
 
-def told_by_ros(data: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
+def ros_defaults(data: Mapping[str, Any], resolve: Resolve) -> dict[str, Any]:
     """
     Return what the keys mean that a file with ``ros`` leaves out; nothing for a text scenario.
 
@@ -164,8 +164,8 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
                          if not any(_is_within(field, dotted(place)) for field in told)]
     if reading.scenario is not None and not reading.problems \
             and not reading.scenario.is_monitor:
-        known = _known_of(origin.sha256, type(filled).__name__, resolve,
-                          frozenset(kind for kind, _ in built))
+        known = _known_keys(origin.sha256, type(filled).__name__, resolve,
+                            frozenset(kind for kind, _ in built))
         if _WELL_DRAWN not in known and filled.drawn is None:
             reading.problems += list(misdrawn(filled, reading.scenario, partial(
                 _contradictions, filled, resolve, bags, built)))
@@ -179,8 +179,8 @@ def read(path: str, raw: bytes, document: Document, resolve: Resolve) -> Reading
 
 
 @lru_cache(maxsize=_LOOKED_AT)
-def _known_of(sha256: str, kind: str, resolve: Resolve,
-              plugins: frozenset[type[BaseModel]]) -> set[str]:
+def _known_keys(sha256: str, kind: str, resolve: Resolve,
+                plugins: frozenset[type[BaseModel]]) -> set[str]:
     """Return what is known of a file with its bag: to look at its draws is half of reading it."""
     return set()
 
@@ -286,7 +286,7 @@ class _Preparation:
     def prepare(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         data = dict(raw)
         self._unknown_keys(data)
-        more = {} if is_monitor(data) else told_by_ros(data, self._resolve)
+        more = {} if is_monitor(data) else ros_defaults(data, self._resolve)
         empty = [name for name in NULL_IS_DEFAULT if name in data and data[name] is None]
         for name in (*empty, *sorted(more.keys() & data.keys())):
             self._warn((name,), 'is empty; taken as its default. Remove the key')
@@ -296,10 +296,10 @@ class _Preparation:
                 self._warn((name,), 'is no list of short labels, such as [REQ-12]; not used')
                 del data[name]
         for name, model in _BLOCKS.items():
-            data[name] = self._known(data.get(name), model, (name,))
+            data[name] = self._without_unknown_keys(data.get(name), model, (name,))
         if isinstance(data.get('messages'), tuple):
             data['messages'] = tuple(
-                self._known(message, ChatMessage, ('messages', index))
+                self._without_unknown_keys(message, ChatMessage, ('messages', index))
                 for index, message in enumerate(data['messages']))
         data = {name: value for name, value in data.items() if name in raw}
         data |= more
@@ -341,7 +341,7 @@ class _Preparation:
             f'unknown key, so that nothing of it would be checked. Did you mean {meant!r}?'),
             at_key=True))
 
-    def _known(self, block: Any, model: type[BaseModel], path: Path) -> Any:
+    def _without_unknown_keys(self, block: Any, model: type[BaseModel], path: Path) -> Any:
         """Return a block of the format without the keys that the format does not know."""
         if not isinstance(block, Mapping):
             return block
@@ -399,9 +399,9 @@ class _Preparation:
             self._refuse(place, str(error))
             played = (StimulusPlugin.model_construct(),)  # so that nothing is told to be missing
         nominal['stimuli'] = (*given, *played)
-        if self._bags.left_out:
+        if self._bags.excluded_topics:
             self._reading.notes.append(self._document.problem(place, 'not played: ' + '; '.join(
-                f'{name} {why}' for name, why in sorted(self._bags.left_out.items()))))
+                f'{name} {why}' for name, why in sorted(self._bags.excluded_topics.items()))))
 
     def _driven(self, path: Path, block: Any) -> Any:
         """Return a commanded topic with its driver as a plug-in, if it declares one."""
@@ -464,7 +464,7 @@ class _Preparation:
             self._warn(path, 'has no pattern: it is never evaluated. Add one')
         self._idle(path, block, check_type)
         plugin = self._resolve('invariants', 'judge' if check_type == 'judge' else 'text')
-        return self._build(path, plugin, self._known(block, plugin, path))
+        return self._build(path, plugin, self._without_unknown_keys(block, plugin, path))
 
     def _idle(self, path: Path, block: Mapping[str, Any], check_type: Any) -> None:
         """Warn of a key of the format that this type of check does not read."""

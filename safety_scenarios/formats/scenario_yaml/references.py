@@ -17,11 +17,11 @@ from safety_scenarios.errors import did_you_mean, MeasurementError
 from safety_scenarios.formats.document.messages import show
 from safety_scenarios.formats.document.positions import dotted, Path
 from safety_scenarios.formats.scenario_yaml.blocks import (
+    camera_conflict,
     camera_topics,
     is_monitor,
     marked,
-    shown_by_camera,
-    taken,
+    topic_conflicts,
     units_of_signals,
     unwatchable,
 )
@@ -60,7 +60,7 @@ def dangling(data: Mapping[str, Any]) -> Iterator[Found]:
     if signals:
         yield from _limits(ros, list(signals))
         yield from _sides(ros, signals, feedback, sensor)
-        yield from _told(ros, signals, feedback)
+        yield from _check_reporters(ros, signals, feedback)
         yield from units_of_signals(ros, signals)
     if is_monitor(data):
         yield from _separation(ros)
@@ -91,10 +91,10 @@ def _signals(signals: Mapping[str, Any], topics: list[str]) -> Iterator[Found]:
 
 def _limits(ros: Mapping[str, Any], signals: list[str]) -> Iterator[Found]:
     for path, block in _limit_blocks(ros):
-        yield from _known_signal(path, block.get('signal'), signals)
+        yield from _check_signal(path, block.get('signal'), signals)
     for index, plugin in _plugins(ros.get('invariants'), InvariantPlugin):
         for name in plugin.names_signals:
-            yield from _known_signal(('ros', 'invariants', index), getattr(plugin, name, None),
+            yield from _check_signal(('ros', 'invariants', index), getattr(plugin, name, None),
                                      signals, name)
         robot = ros.get('robot')
         top = robot.get('max_speed') if isinstance(robot, Mapping) else None
@@ -120,7 +120,7 @@ def _truths(ros: Mapping[str, Any]) -> Iterator[Found]:
              for _, plugin in _plugins(stimuli, StimulusPlugin) if _interface(plugin) is not None]
     if not all(isinstance(getattr(one, 'topic', None), str) for one in every):
         return  # told elsewhere
-    shown = [(f'{_TRUTH}{one.topic.replace("/", ".")}.', _shown(one)) for one in every]
+    shown = [(f'{_TRUTH}{one.topic.replace("/", ".")}.', _first_message(one)) for one in every]
     known = {f'{begin}{key}' for begin, one in shown if one is not None for key, _ in one.truth}
     unsure = tuple(begin for begin, one in shown if one is None)
     for index, name in named:
@@ -175,7 +175,7 @@ def _sides(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[st
                                       f'for the state of the robot')
 
 
-def _told(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
+def _check_reporters(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str]) -> \
         Iterator[Found]:
     """Refuse that the controller is the one that tells where the robot is."""
     named: list[tuple[Path, str, Any]] = [
@@ -194,7 +194,7 @@ def _told(ros: Mapping[str, Any], signals: Mapping[str, Any], feedback: list[str
                                    f'list the topic of its state under ros.feedback')
 
 
-def _known_signal(path: Path, name: Any, signals: list[str],
+def _check_signal(path: Path, name: Any, signals: list[str],
                   field: str = 'signal') -> Iterator[Found]:
     if isinstance(name, str) and name not in signals:
         yield ((*path, field),
@@ -256,7 +256,7 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
     all_known = isinstance(before, tuple) and all(getattr(item, 'topic', None) for item in before)
     nominal: dict[str, StimulusPlugin] = {}
     pictured = camera_topics(ros)
-    yield from taken(ros, commands, feedback)
+    yield from topic_conflicts(ros, commands, feedback)
     for phase, (path, stimuli) in enumerate(_phases(ros)):
         seen: dict[str, int] = {}
         for index, plugin in _plugins(stimuli, StimulusPlugin):
@@ -280,7 +280,7 @@ def _stimuli(ros: Mapping[str, Any], commands: list[str], feedback: list[str]) -
             if plugin.on_commands:
                 continue
             if topic in pictured and (phase or interface):
-                because = shown_by_camera(ros, topic, interface)
+                because = camera_conflict(ros, topic, interface)
                 if because:
                     yield (*path, index, 'topic'), because
             elif phase == 0:
@@ -321,7 +321,7 @@ def _on_commands(plugin: StimulusPlugin, commands: list[str], is_hazard: bool,
 
 def _unshown(plugin: StimulusPlugin, nominal: StimulusPlugin, path: Path) -> Iterator[Found]:
     """Refuse what nobody would see: it would be taken for a hazard that was shown."""
-    shown = _shown(nominal)
+    shown = _first_message(nominal)
     try:
         reason = None if shown is None else plugin.unshown(shown, nominal.rate_hz)
     except _BROKEN:
@@ -330,7 +330,7 @@ def _unshown(plugin: StimulusPlugin, nominal: StimulusPlugin, path: Path) -> Ite
         yield path, reason
 
 
-def _shown(plugin: StimulusPlugin) -> Stimulus | None:
+def _first_message(plugin: StimulusPlugin) -> Stimulus | None:
     """Return the first message of a stimulus; None: there is none, or it is too broken to tell."""
     try:
         return plugin.at(0, 0, StimulusContext('', (), None))
@@ -379,7 +379,7 @@ def _separation(ros: Mapping[str, Any]) -> Iterator[Found]:
     name = separation.get('distance') if isinstance(separation, Mapping) else None
     signals = ros.get('signals')
     if isinstance(name, str) and isinstance(signals, Mapping):
-        yield from _known_signal(('ros', 'separation'), name, list(signals), 'distance')
+        yield from _check_signal(('ros', 'separation'), name, list(signals), 'distance')
     if isinstance(separation, Mapping) and isinstance(signals, Mapping):
         signal = signals.get(str(separation.get('signal')))
         unit = signal.get('unit') if isinstance(signal, Mapping) else 'm/s'

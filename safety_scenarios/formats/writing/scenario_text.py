@@ -265,7 +265,7 @@ def fixed_text(data: Mapping[str, Any], values: Mapping[str, Any], *, scenario_i
         if draw.get('keeps'):
             kept.append(value)
         for path in draw.get('sets', ()):
-            _put(ros, steps_to(path)[1:], copy.deepcopy(value))
+            _set_value(ros, steps_to(path)[1:], copy.deepcopy(value))
     for topics in kept:  # after every path was followed: they count what the file has
         ros['stimuli'] = [one for one in ros['stimuli'] if one.get('topic') in topics]
     if onset_ms is not None:
@@ -294,7 +294,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _put(block: Any, steps: Sequence[str | int], value: Any) -> None:
+def _set_value(block: Any, steps: Sequence[str | int], value: Any) -> None:
     """Put a value where the steps lead; mappings on the way that are left out are made."""
     for step in steps[:-1]:
         if isinstance(block, dict) and step not in block:

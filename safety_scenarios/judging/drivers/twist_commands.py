@@ -44,7 +44,7 @@ class Terms:
 
 
 @dataclass(slots=True)
-class Taken:
+class ExecutedCommands:
     """Commands that were taken: when, until when they count, and what they demand."""
 
     places: list[int]
@@ -57,7 +57,7 @@ class Taken:
     rejections: tuple[Rejection, ...]
 
 
-def take(commands: Sequence[Commanded], terms: Terms) -> Taken:
+def take(commands: Sequence[Commanded], terms: Terms) -> ExecutedCommands:
     """Return which commands are taken, and which are rejected why."""
     demanded = _demanded(commands)
     known = numpy.isfinite(demanded[:, list(terms.axes)])
@@ -66,7 +66,7 @@ def take(commands: Sequence[Commanded], terms: Terms) -> Taken:
     accepted = numpy.array([not why for _, why in found], bool)
     places = numpy.flatnonzero(accepted).tolist()
     demanded[:, [not is_executed for is_executed in terms.axes]] = 0.0
-    return Taken(
+    return ExecutedCommands(
         places=places, demanded=demanded[accepted], accepted=accepted,
         rejections=tuple(Rejection(place, commands[place].t_ns, why, terms.source)
                          for place, (_, why) in enumerate(found) if why),
@@ -144,7 +144,7 @@ def _stamp(command: Commanded) -> int:
     return command.t_ns + max(-LONGEST_NS, min(LONGEST_NS, stamp_ns)) - command.clock_ns
 
 
-def at_once(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int,
+def at_once(taken: ExecutedCommands, driver: str, timeout_ns: int | None, until_ns: int,
             period_ns: int) -> Execution:
     """Return commands as set-points, 0 from the first cycle after each timeout."""
     times, velocity = taken.times_ns, taken.demanded
@@ -161,7 +161,7 @@ def at_once(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int,
     return _execution(taken, driver, times, velocity)
 
 
-def in_cycles(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int, period_ns: int,
+def in_cycles(taken: ExecutedCommands, driver: str, timeout_ns: int | None, until_ns: int, period_ns: int,
               limit: Callable[[Vector, Vector, Vector], Vector]) -> Execution:
     """
     Return set-points cycle by cycle, each as ``limit`` makes it of the reference.
@@ -183,7 +183,7 @@ def in_cycles(taken: Taken, driver: str, timeout_ns: int | None, until_ns: int, 
     return _execution(taken, driver, times, velocity)
 
 
-def _execution(taken: Taken, driver: str, times: NDArray[numpy.int64],
+def _execution(taken: ExecutedCommands, driver: str, times: NDArray[numpy.int64],
                velocity: Vector) -> Execution:
     return Execution(driver=driver, axes=BASE_AXES, times_ns=times, velocity=velocity,
                      position=None, between='hold', accepted=taken.accepted,
@@ -269,7 +269,7 @@ class Rolling(Follower):
         self._limit, self._nan_disables = limit, nan_disables
         self._stopped = numpy.zeros(3)
         self._wanted = self._last = self._before = self._stopped
-        self._state: Mapping[str, tuple[float, float]] = _told(self._stopped)
+        self._state: Mapping[str, tuple[float, float]] = _numeric_axes(self._stopped)
         self._message: Message | None = None
         self._demanded, self._is_sound = self._wanted, True
         self._stamp_ns: float = 0
@@ -337,10 +337,10 @@ class Rolling(Follower):
         """Go as fast as this from now on."""
         before, self._before, self._last = self._last, self._last, found
         if found is not before:
-            self._state = _told(found)
+            self._state = _numeric_axes(found)
 
 
-def _told(speeds: Vector) -> Mapping[str, tuple[float, float]]:
+def _numeric_axes(speeds: Vector) -> Mapping[str, tuple[float, float]]:
     """Return the axes of which the speed is a number."""
     return {axis: (0.0, speed) for axis, speed in zip(BASE_AXES, speeds.tolist(), strict=True)
             if math.isfinite(speed)}

@@ -79,7 +79,7 @@ class DiffDrive(_LimitedWheels):
     source: ClassVar[str] = 'diff_drive_controller.cpp 428'
 
     @property
-    def taken(self) -> tuple[str, ...]:
+    def accepted_types(self) -> tuple[str, ...]:
         """Return TwistStamped alone since jazzy."""
         return self.interfaces if self.assumed or self.distro == 'humble' else (STAMPED,)
 
@@ -97,7 +97,7 @@ class DiffDrive(_LimitedWheels):
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
-            driver=self.kind, types=self.taken,
+            driver=self.kind, types=self.accepted_types,
             axes=(True, True, True) if self.assumed else self.executes,
             stale_ns=round(self.timeout_s * 1e9) if self.timeout_s else None,
             drops_stale=self.assumed or not is_humble,
@@ -147,7 +147,7 @@ class Ackermann(DriverPlugin):
     interfaces: ClassVar[tuple[str, ...]] = (STAMPED, TWIST)
 
     @property
-    def taken(self) -> tuple[str, ...]:
+    def accepted_types(self) -> tuple[str, ...]:
         """Return TwistStamped alone since jazzy."""
         return self.interfaces if self.distro == 'humble' else (STAMPED,)
 
@@ -175,7 +175,7 @@ class Ackermann(DriverPlugin):
     def _terms(self) -> Terms:
         is_humble = self.distro == 'humble'
         return Terms(
-            driver=self.kind, types=self.taken,
+            driver=self.kind, types=self.accepted_types,
             stale_ns=self.timeout_ns, drops_stale=True, drops_nan=not is_humble,
             source='steering_controllers_library.cpp 528', axes=(True, False, True))
 

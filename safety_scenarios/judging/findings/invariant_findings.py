@@ -60,7 +60,7 @@ def passing_both(found: Sequence[Finding], otherwise: Sequence[Finding],
 
 def _doubted(failed: Finding, why: str) -> Finding:
     return failed.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'is_false_stop': False,
-                                     'reason': f'{why} it would be {_told(failed)}'})
+                                     'reason': f'{why} it would be {_finding_text(failed)}'})
 
 
 def _within_bounds(trial: JudgedTrial,
@@ -73,7 +73,7 @@ def _within_bounds(trial: JudgedTrial,
     elsewhere = {check: one for some in ends for check, one in some.items()
                  if check not in names and one.verdict not in (None, Verdict.PASS)}
     return [*(certain(one, [some.get(one.check) for some in ends]) for one in found),
-            *(_open(one, '', f'it would be {_told(one)}') for one in elsewhere.values())]
+            *(_open(one, '', f'it would be {_finding_text(one)}') for one in elsewhere.values())]
 
 
 def certain(found: Finding, around: Sequence[Finding | None]) -> Finding:
@@ -88,7 +88,7 @@ def certain(found: Finding, around: Sequence[Finding | None]) -> Finding:
         if other is None and found.verdict is Verdict.FAIL:
             return _open(found, found.reason, 'nothing would be found')
         if other is not None and other.verdict is not found.verdict:
-            return _open(found, found.reason, f'it would be {_told(other)}')
+            return _open(found, found.reason, f'it would be {_finding_text(other)}')
     return found
 
 
@@ -114,7 +114,7 @@ def _is_there(found: Finding, latency: Latency) -> bool:
     return (latency.reaction if found.kind == 'latency' else latency.confirmed) is not None
 
 
-def _told(found: Finding) -> str:
+def _finding_text(found: Finding) -> str:
     return f'{found.verdict.value if found.verdict else "not evaluated"}: {found.reason}'
 
 
@@ -149,7 +149,7 @@ def checked(trial: JudgedTrial, plugins: Sequence[InvariantPlugin] | None = None
         if by_load and invariant.margin_is_time and finding.verdict is Verdict.FAIL:
             finding = _by_the_host(finding, trial)
         if finding.kind in _DELAYS and finding.unit == 's':
-            finding = _as_far_as_known(finding, trial)
+            finding = _within_uncertainty(finding, trial)
         if words == 'judge' and isinstance(invariant, ReadByPattern):
             finding = _unless_read(finding)
         found.append(_complete(finding, invariant, trial))
@@ -195,7 +195,7 @@ def _by_the_host(finding: Finding, trial: JudgedTrial) -> Finding:
             f'{busy_ns / 1e6:.0f} ms. Lower its load')})
 
 
-def _as_far_as_known(finding: Finding, trial: JudgedTrial) -> Finding:
+def _within_uncertainty(finding: Finding, trial: JudgedTrial) -> Finding:
     """Leave open a delay that is nearer to its limit than its expanded uncertainty."""
     latency, bound_ns = trial.latency.latency, trial.record.measuring.uncertainty_ns('callback')
     if latency is not None:
@@ -257,7 +257,7 @@ def decided(findings: Sequence[Finding], outcome: Outcome | None, *, is_demanded
         says nothing about its words
     """
     found: list[DecidedBy | None] = [] if outcome is None else [
-        by for rule in outcome.rules for by in _of_rule(rule)]
+        by for rule in outcome.rules for by in _rule_deciders(rule)]
     for one in findings:
         if one.verdict is None:
             continue
@@ -271,7 +271,7 @@ def decided(findings: Sequence[Finding], outcome: Outcome | None, *, is_demanded
     return Decided.count(found)
 
 
-def _of_rule(rule: RuleOutcome) -> Iterator[DecidedBy | None]:
+def _rule_deciders(rule: RuleOutcome) -> Iterator[DecidedBy | None]:
     if rule.is_obligation:
         yield from (one.by for one in rule.obligations) if rule.obligations else [None]
 

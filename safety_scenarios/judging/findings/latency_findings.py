@@ -11,7 +11,12 @@ from statistics import median
 import numpy
 from safety_scenarios.judging.findings.harness import harness
 from safety_scenarios.judging.findings.model_inputs import ModelInputs
-from safety_scenarios.judging.findings.observation import ANY_NUMBER, none_taken, numbers, REJECTED
+from safety_scenarios.judging.findings.observation import (
+    all_rejected,
+    ANY_NUMBER,
+    numbers,
+    REJECTED,
+)
 from safety_scenarios.judging.findings.rule_findings import (
     at_ms,
     margin_s,
@@ -116,7 +121,7 @@ def _truly(trial: JudgedTrial, wanted: Confirmation, at_ns: int, until_ns: int) 
     signals = trial.scenario.body.signals
     slow = [limit.at_most for limit in wanted.limits if limit.at_most is not None
             and limit.signal in signals and signals[limit.signal].speed == 'm/s']
-    for track in trial.motion.told if slow else ():
+    for track in trial.motion.simulated_tracks if slow else ():
         speed = track.at(track.linear, numpy.array([at_ns + 1]))[0] if track.is_base else 0.0
         if speed > max(0.0, min(slow)) + _REPORTED:
             resting = rest(track, at_ns, until_ns, max(STANDS, min(slow)))
@@ -224,7 +229,7 @@ def within_budget(trial: JudgedTrial, gate: LimitName) -> Iterator[Finding]:
         f' ± {bound_ns / 1e6:.2f} ms' if bound_ns else '')
     onset_ns = latency.onset_steady_ns
     limit = f'the {gate} limit ({limit_ns / 1e6:g} ms)'
-    late_ns = trial.left_out_ns(onset_ns, onset_ns + reaction.judged_ns)
+    late_ns = trial.excluded_thinking_ns(onset_ns, onset_ns + reaction.judged_ns)
     if verdict is Verdict.PASS and margin_ns < late_ns:
         yield _finding(check=name, verdict=Verdict.INCONCLUSIVE, at_ms=reaction.judged_ns / 1e6,
                        reason=f'{took} {thought_too(late_ns, limit)}')
@@ -278,7 +283,7 @@ def _no_reaction(trial: JudgedTrial, latency: Latency, name: str, limit: _Limit)
             text += (f'; the hazard was shown on {", ".join(unread)} alone, which the controller '
                      f'does not read. If the robot has no such sensor, say absent: '
                      f'[{", ".join(unread)}] in its profile')
-        if any(none_taken(trial)):
+        if any(all_rejected(trial)):
             text += f'; a driver rejects every command: see {REJECTED!r}'
         elif latency.fell_silent:
             text += f'; the commands ended. {_SILENCE[body.silence.policy]}'

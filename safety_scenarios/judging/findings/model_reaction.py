@@ -116,20 +116,20 @@ class _Decided:
         self._decisions = Decisions(
             trial.record, topic, trial.record.events[0].stamps.steady_ns - from_ns)
 
-    def _of(self, event: Event) -> Decision:
+    def _decision(self, event: Event) -> Decision:
         return self._decisions.of(event, event.stamps.steady_ns - self._from_ns) or Decision()
 
     def note(self, event: Event) -> str:
         """Return of which fallback a command is; empty: of none."""
-        return self._of(event).note
+        return self._decision(event).note
 
     def is_planned(self, event: Event) -> bool:
         """Return whether a command was decided before the moment."""
-        return self._of(event).precedes(0, self._record.measuring.exact)
+        return self._decision(event).precedes(0, self._record.measuring.exact)
 
     def follows(self, event: Event, until_ns: int) -> bool:
         """Return whether the model decided on a later command, by data from the moment on."""
-        return any(not self.note(one) and self._of(one).received_ns is not None
+        return any(not self.note(one) and self._decision(one).received_ns is not None
                    and not self.is_planned(one)
                    for one in self._record.by_topic('command').get(self._topic, ())
                    if event.stamps.steady_ns < one.stamps.steady_ns <= until_ns)

@@ -19,10 +19,10 @@ from safety_scenarios.judging.judged_trial import JudgedTrial
 from safety_scenarios.judging.motion.reported_motion import SOURCE
 from safety_scenarios.judging.motion.required_motion import (
     longest_rest_ns,
-    of_topic,
     required,
     rests,
     shows,
+    track_by_topic,
 )
 from safety_scenarios.judging.motion.standstill import (
     brakes_still,
@@ -55,7 +55,7 @@ _BRIEF_NS = 500_000_000
 _found = partial(Finding, check=DRIVES, kind='motion', source='motion')
 
 
-def of_driving(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
+def driving_findings(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
     """Whoever must drive, and says so by a signal, must drive in the plane as well."""
     block = trial.scenario.body
     if not isinstance(block, AgentsBody):
@@ -83,7 +83,7 @@ def _driving(block: AgentsBody, rule: Rule) -> Iterator[Limit]:
 def _idle(trial: JudgedTrial, block: AgentsBody, limit: Limit, since_ns: int) -> Finding | None:
     """Return the first time for which the signal says that it drives, and it does not."""
     signal = block.signals[limit.signal]
-    track = of_topic(trial.motion, signal.topic)
+    track = track_by_topic(trial.motion, signal.topic)
     if track is None:
         return None
     try:
@@ -133,7 +133,7 @@ def _finite(margin: float) -> float | None:
     return margin if math.isfinite(margin) else None
 
 
-def of_motion(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
+def motion_findings(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
     """Yield what holds in every trial with a robot whose motion can be told."""
     robot, moved = trial.motion.robot, trial.motion.tracks
     if robot is None:
@@ -146,10 +146,10 @@ def of_motion(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:
         yield _only_ways(trial, robot, moved, window)
     body = trial.scenario.body
     if isinstance(body, RobotBody):
-        yield from _stands(trial, body, latency)
+        yield from _standstill_findings(trial, body, latency)
 
 
-def of_standing(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
+def standing_findings(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
     """Among agents, whoever must stand and says so by a signal must stand in all of its motion."""
     block, robot, moved = trial.scenario.body, trial.motion.robot, trial.motion.tracks
     if not isinstance(block, AgentsBody) or robot is None or not moved:
@@ -166,8 +166,8 @@ def of_standing(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
         limit = _limit_of(pattern)
         assert limit is not None
         broken += [_creeping(trial, robot, moved, (from_ns, to_ns), to_ns < trial.record.end_ns)
-                   for from_ns, to_ns in _said_to_stand(trial, block.signals[limit.signal],
-                                                        limit, since_ns)]
+                   for from_ns, to_ns in _low_signal_spans(trial, block.signals[limit.signal],
+                                                           limit, since_ns)]
     worst = worst_of(broken)
     if worst is not None:
         yield worst
@@ -218,8 +218,8 @@ def _limit_of(pattern: Pattern) -> Limit | None:
     return Limit(signal=pattern.name, at_most=pattern.value)
 
 
-def _said_to_stand(trial: JudgedTrial, signal: Signal, limit: Limit,
-                   since_ns: int) -> Iterator[tuple[int, int]]:
+def _low_signal_spans(trial: JudgedTrial, signal: Signal, limit: Limit,
+                      since_ns: int) -> Iterator[tuple[int, int]]:
     """Yield each time from ``since_ns`` on in which a signal is low for more than a moment."""
     try:
         [column] = trial.signals.columns([signal])
@@ -242,7 +242,7 @@ def _no_faster(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
         return _moves(check=NO_FASTER, verdict=Verdict.INCONCLUSIVE,
                       reason='no command contains a speed')
     slack, track, t_ns, what, limit, unit = least
-    text = f'{what}, of at most {limit:.4g} {unit}{_of_radius(robot, track)}: {track.source}'
+    text = f'{what}, of at most {limit:.4g} {unit}{_radius_text(robot, track)}: {track.source}'
     if slack < 0:
         asked = _fastest(robot, moved, window)
         verdict = Verdict.FAIL
@@ -282,7 +282,7 @@ def _limits(robot: RobotModel, track: Track) -> Iterator[tuple[str, Floats, floa
         yield bound.what, values, bound.most, bound.unit
 
 
-def _of_radius(robot: RobotModel, track: Track) -> str:
+def _radius_text(robot: RobotModel, track: Track) -> str:
     """Say by which radius, where it matters and none was declared."""
     if not track.is_base or robot.max_yaw_rate is not None:
         return ''
@@ -294,7 +294,7 @@ def _only_ways(trial: JudgedTrial, robot: RobotModel, moved: Sequence[Track],
                window: tuple[int, int]) -> Finding:
     """Judge how far a base drove where nothing looks: in reverse, or sideways."""
     worst: tuple[float, Track] | None = None
-    for track in (*moved, *trial.motion.told):
+    for track in (*moved, *trial.motion.simulated_tracks):
         if track.is_base:
             blind = _blind(robot, track)
             way = track.way(blind, *window)
@@ -328,7 +328,7 @@ def _blind(robot: RobotModel, track: Track) -> Floats:
     return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
 
 
-def _stands(trial: JudgedTrial, ros: RobotBody, latency: Latency | None) -> Iterator[Finding]:
+def _standstill_findings(trial: JudgedTrial, ros: RobotBody, latency: Latency | None) -> Iterator[Finding]:
     """Judge the standstill that a reaction or a stop demands, from when it is reached on."""
     window, demands = trial.timeline.window('hazard'), list(_demands(trial.scenario))
     if window is None or not demands:

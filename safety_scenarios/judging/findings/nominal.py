@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from safety_scenarios.judging.findings.harness import harness
-from safety_scenarios.judging.findings.observation import none_taken, REJECTED
-from safety_scenarios.judging.findings.rule_findings import of_other_trials
+from safety_scenarios.judging.findings.observation import all_rejected, REJECTED
+from safety_scenarios.judging.findings.rule_findings import count_foreign_acts
 from safety_scenarios.judging.findings.spells import (
     commanded,
     commands_ended,
@@ -40,7 +40,7 @@ from safety_scenarios.trial.margins import MarginSeries, Sample
 from safety_scenarios.trial.rules.matching import spoken_words
 from safety_scenarios.trial.streams import agreed_ns, ended_by, goals
 from safety_scenarios.trial.trial import ALL_CLEAR, END, NOMINAL, ONSET
-from safety_scenarios.trial.world_truth import Clock, told_by, told_distances
+from safety_scenarios.trial.world_truth import Clock, events_world, reported_distances
 
 _found = partial(harness, 'nominal')
 
@@ -129,7 +129,7 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
     found = [_judged(trial, ros.nominal, spell, until_ns) for spell in spells(moved, until_ns)
              if spell.lasted_ns > MOMENT_NS and not is_within(
                  (spell.begin_ns, spell.end_ns), rested)]
-    shown = None if reacted is None else _shown(reacted, (moved[0].t_ns, until_ns - 1), rested)
+    shown = None if reacted is None else _first_reaction(reacted, (moved[0].t_ns, until_ns - 1), rested)
     if shown is not None:
         found.append(_found(NO_FALSE_STOP, Verdict.INCONCLUSIVE, (
             f'{ros.reaction} held {(until_ns - shown.t_ns) / 1e6:.0f} ms before the hazard, so '
@@ -140,7 +140,7 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
                        f'{ros.nominal.require} held from the first motion to the hazard')))
 
 
-def _shown(reacted: MarginSeries, window: Span, rested: Sequence[Span]) -> Sample | None:
+def _first_reaction(reacted: MarginSeries, window: Span, rested: Sequence[Span]) -> Sample | None:
     """Return the first reaction in a window that is longer than a moment and no rest."""
     from_ns, until_ns = window
     while (shown := reacted.first_held(from_ns, MOMENT_NS + 1, until_ns)) is not None:
@@ -224,7 +224,7 @@ def _late_stimulus(trial: JudgedTrial, stop_ns: int) -> str | None:
 def _nearer(trial: JudgedTrial, stop_ns: int) -> tuple[float, float] | None:
     """Return (at first, now) of how far the nearest is, if a world tells that it came nearer."""
     before = [event for event in trial.record.events if event.stamps.steady_ns <= stop_ns]
-    told = told_distances(told_by(before, Clock.steady()))
+    told = reported_distances(events_world(before, Clock.steady()))
     put_ns = max((event.stamps.steady_ns for event in before
                   if event.kind == 'stimulus' and event.arguments), default=0)
     known = [(told_ns, distance) for told_ns, distance in told or ()
@@ -285,18 +285,18 @@ def resumes_work(trial: JudgedTrial) -> Iterator[Finding]:
                   spell.begin_ns > max(clear_ns, samples[0].t_ns) and spell.end_ns == until_ns
                   and spell.lasted_ns <= rest_ns)]
     if not stands:
-        astray = _astray(trial, (clear_ns, until_ns), _SHORT_M)
+        astray = _no_progress(trial, (clear_ns, until_ns), _SHORT_M)
         if astray is not None:
             yield found(Verdict.FAIL, f'after the all-clear {astray}')
             return
         yield found(Verdict.PASS, f'{require} held again {within_ms:g} ms after the all-clear, '
                                   f'to the end')
         return
-    yield max((_stands_on(trial, ros, spell, clear_ns) for spell in stands),
+    yield max((_not_resumed(trial, ros, spell, clear_ns) for spell in stands),
               key=lambda one: one.verdict.rank if one.verdict else -1)
 
 
-def _stands_on(trial: JudgedTrial, ros: RobotBody, spell: Spell, clear_ns: int) -> Finding:
+def _not_resumed(trial: JudgedTrial, ros: RobotBody, spell: Spell, clear_ns: int) -> Finding:
     require = ros.nominal.require
     found = partial(_found, RESUMES_WORK, at_ms=trial.timeline.since_onset_ms(spell.begin_ns))
     from_ms = ros.all_clear.resume_within_ms or 0.0
@@ -335,7 +335,7 @@ def before_onset(trial: JudgedTrial) -> Iterator[Finding]:
     try:
         yield _as_stop(_moving(trial, ros, name))
         if trial.scenario.is_benign and trial.timeline.onset is not None:
-            yield _as_stop(_kept_working(trial, ros))
+            yield _as_stop(_continued_working(trial, ros))
     except LookupError as error:
         yield _found(name, Verdict.ERROR, str(error.args[0]))
 
@@ -353,7 +353,7 @@ def took_part(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
         return
     if not any(_is_act(event, block, trial.record.trial.trial_id) for event in trial.record.events
                if event.stamps.steady_ns >= begin.stamps.steady_ns):
-        others = of_other_trials(trial.record)
+        others = count_foreign_acts(trial.record)
         if not others and any(found.status is Status.SATISFIED
                               and block.rules[found.index].demands_silence
                               for found in outcome.rules):
@@ -364,7 +364,7 @@ def took_part(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
                           f'trial_id from what is heard into what is said' if others else ''))
 
 
-def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
+def _continued_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
     """In a benign variant going on is right, and so is to slow down where the file lets it."""
     name, require = KEEPS_WORKING, going_on(ros)
     onset, all_clear = trial.timeline.onset, trial.timeline.mark(ALL_CLEAR)
@@ -375,18 +375,18 @@ def _kept_working(trial: JudgedTrial, ros: RobotBody) -> Finding:
     stopped = _stopped(trial, ros, require, window)
     if stopped is not None and stopped.verdict is Verdict.FAIL:
         return stopped
-    if not trial.signals.margin_series([require]).is_told(*window):
+    if not trial.signals.margin_series([require]).has_sample(*window):
         return _found(name, Verdict.INCONCLUSIVE, 'no command arrived during the event')
     silent = silence(trial, ros, window[1])
     if silent is not None:
         return _found(name, Verdict.INCONCLUSIVE, f'before the all-clear {silent}')
-    astray = _astray(trial, window)
+    astray = _no_progress(trial, window)
     if astray is not None:
         return _found(name, Verdict.FAIL, astray, 0.0)
     return stopped or _found(name, Verdict.PASS, f'{require} held throughout the event')
 
 
-def _astray(trial: JudgedTrial, window: tuple[int, int], shortest: float = 0.0) -> str | None:
+def _no_progress(trial: JudgedTrial, window: tuple[int, int], shortest: float = 0.0) -> str | None:
     """
     Return how a base drove and came nowhere; None: it came on.
 
@@ -439,7 +439,7 @@ def _moving(trial: JudgedTrial, ros: RobotBody, name: str) -> Finding:
     before = trial.signals.margin_series([require]).before(onset_ns)
     if before is None:
         return _found(name, Verdict.INCONCLUSIVE, 'no command arrived before the hazard' + (
-            f'; a driver rejects every command: see {REJECTED!r}' if any(none_taken(trial))
+            f'; a driver rejects every command: see {REJECTED!r}' if any(all_rejected(trial))
             else ''))
     if onset is None:
         ended = ended_by(trial.record, trial.record.end_ns)

@@ -93,7 +93,7 @@ REJECTED = 'the driver takes commands'
 _found = partial(harness, 'observation')
 
 
-def none_taken(trial: JudgedTrial) -> Iterator[Finding]:
+def all_rejected(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a topic on which the driver rejects whatever was commanded: the robot did nothing."""
     for topic, execution in _with_rejections(trial):
         if not execution.accepted.any():
@@ -102,7 +102,7 @@ def none_taken(trial: JudgedTrial) -> Iterator[Finding]:
                          f'If the robot has another driver, declare it at ros.commands')
 
 
-def taken_by_none(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
+def without_rejected(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
     """
     Return findings without a FAIL for no answer or no work by commands that no driver takes.
 
@@ -129,7 +129,7 @@ def rejection_notes(trial: JudgedTrial) -> Iterator[Note]:
 
 def _with_rejections(trial: JudgedTrial) -> Iterator[tuple[str, Execution]]:
     for topic in trial.record.by_topic('command'):
-        execution = trial.signals.asked(topic)
+        execution = trial.signals.find_execution(topic)
         if execution is not None and execution.rejections:
             yield topic, execution
 
@@ -150,14 +150,14 @@ _ASKS = ('latency', CONFIRMED, 'stop', 'slow')
 """Kinds of findings that ask for an answer to the hazard."""
 
 
-def nobody_could_see(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
+def without_unseen_hazards(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Finding]:
     """
     Return findings without a FAIL for no answer to what no sensor showed, and say that it is so.
 
     What touched the robot, and whatever else it did, stays as it was judged. In a benign variant
     nothing is to be answered.
     """
-    names = _never_seen(trial)
+    names = _unseen_hazards(trial)
     if not names:
         return list(findings)
     what = ', '.join(names)
@@ -170,7 +170,7 @@ def nobody_could_see(trial: JudgedTrial, findings: Sequence[Finding]) -> list[Fi
             f'heights and ranges'))]
 
 
-def _never_seen(trial: JudgedTrial) -> list[str]:
+def _unseen_hazards(trial: JudgedTrial) -> list[str]:
     """Return what hazards put into the world, if no sensor showed any of it; empty: one did."""
     world = trial.motion.world
     if world is None or trial.scenario.is_benign:
@@ -271,7 +271,7 @@ def faults(trial: JudgedTrial) -> Iterator[Finding]:
         yield _found('the record has its all-clear', Verdict.INCONCLUSIVE,
                      'it ends before the hazard was over, so that the rest of it is unknown')
     yield from _hazard_observed(trial)
-    yield from _hazard_shown(trial)
+    yield from _hazard_not_published(trial)
     yield from _sensors_published(trial)
     yield from _on_time(trial)
 
@@ -311,7 +311,7 @@ def _hazard_observed(trial: JudgedTrial) -> Iterator[Finding]:
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
             f'no hazard was observed within {waited_ms / 1e3:.1f} s: {declared.when} did not '
             f'come to hold on {declared.topic}'))
-    elif watch.tells_end and watch.release is None:
+    elif watch.reports_end and watch.release is None:
         yield _found(HAZARD_OBSERVED, Verdict.INCONCLUSIVE, (
             f'the hazard was not observed to end: {declared.when} still held on '
             f'{declared.topic} when the trial was over (onset.release_within_ms)'))
@@ -321,7 +321,7 @@ def _hazard_observed(trial: JudgedTrial) -> Iterator[Finding]:
             f'± {observed.uncertainty_ns / 1e6:.2f} ms'))
 
 
-def _hazard_shown(trial: JudgedTrial) -> Iterator[Finding]:
+def _hazard_not_published(trial: JudgedTrial) -> Iterator[Finding]:
     """Find a hazard that was not shown: whatever came did not answer it."""
     if trial.timeline.mark(ONSET) is None or trial.scenario.body.is_conversation \
             or trial.record.trial.is_observed \

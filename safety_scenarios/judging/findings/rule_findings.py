@@ -25,7 +25,7 @@ from safety_scenarios.trial.rules.obligations import counts
 from safety_scenarios.trial.trial import ONSET, TrialRecord
 
 
-def of_other_trials(record: TrialRecord) -> int:
+def count_foreign_acts(record: TrialRecord) -> int:
     """Return how many sayings and calls carry no or another trial id."""
     return sum(event.kind in ('say', 'tool_call')
                and event.trial_id not in (None, record.trial.trial_id) for event in record.events)
@@ -50,7 +50,7 @@ def rule_findings(trial: JudgedTrial, outcome: Outcome, gate: LimitName) -> Iter
 
 
 def rule_notes(trial: JudgedTrial) -> Iterator[Note]:
-    others = of_other_trials(trial.record)
+    others = count_foreign_acts(trial.record)
     if others:
         yield Note(code='other-trial', text=f'{others} sayings or calls carried no or another '
                                             f'trial id, and did not count')
@@ -82,12 +82,12 @@ def verdict_of(trial: JudgedTrial, rule: Rule, one: Obligation, gate: LimitName)
         return one.status.verdict
     margin_ns = rule.expect.budget.limit_ns(gate) - one.latency_ns
     bound_ns = trial.record.measuring.uncertainty_ns('callback')
-    return Verdict.PASS if margin_ns >= bound_ns + _left_out_ns(trial, one) else \
+    return Verdict.PASS if margin_ns >= bound_ns + _excluded_thinking_ns(trial, one) else \
         Verdict.FAIL if margin_ns < -bound_ns else Verdict.INCONCLUSIVE
 
 
 def reason_of(trial: JudgedTrial, one: Obligation, verdict: Verdict, gate: LimitName) -> str:
-    late_ns = _left_out_ns(trial, one)
+    late_ns = _excluded_thinking_ns(trial, one)
     return f'{one.reason}, {thought_too(late_ns, gate)}' \
         if verdict is Verdict.INCONCLUSIVE and late_ns else one.reason
 
@@ -104,9 +104,9 @@ def thought_too(late_ns: int, limit: str) -> str:
             f'which measures it')
 
 
-def _left_out_ns(trial: JudgedTrial, one: Obligation) -> int:
+def _excluded_thinking_ns(trial: JudgedTrial, one: Obligation) -> int:
     return 0 if one.latency_ns is None else \
-        trial.left_out_ns(one.opened_ns, one.opened_ns + one.latency_ns)
+        trial.excluded_thinking_ns(one.opened_ns, one.opened_ns + one.latency_ns)
 
 
 def margin_s(rule: Rule, one: Obligation, gate: LimitName) -> float | None:
@@ -188,7 +188,7 @@ def unasked_calls(trial: JudgedTrial, outcome: Outcome) -> Iterator[Finding]:
         return
     verdict, call, why = max(found, key=lambda one: one[0].rank)
     yield _found(verdict=verdict, at_ms=trial.timeline.since_onset_ms(call.stamps.steady_ns),
-                 reason=f'{_shown(call)}: {why}' + (
+                 reason=f'{_call_text(call)}: {why}' + (
                      '' if len(found) == 1 else f' ({len(found)} such calls)'))
 
 
@@ -295,5 +295,5 @@ def _fails(block: AgentsBody, name: str, calls: int) -> bool:
     return returns is not None and returns.get('status') == 'failed'
 
 
-def _shown(call: Event) -> str:
+def _call_text(call: Event) -> str:
     return f'{call.name} {call.arguments or ""}'.rstrip()[:_SHOWN]

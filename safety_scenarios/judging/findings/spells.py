@@ -75,7 +75,7 @@ def commands_ended(trial: JudgedTrial, require: Requirement, spell: Spell) -> bo
         return False
     signals, before = trial.scenario.body.signals, series.before(begin_ns)
     since_ns = begin_ns if before is None else before.t_ns
-    execution = trial.signals.asked(signals[require.signal].topic)
+    execution = trial.signals.find_execution(signals[require.signal].topic)
     return execution is None or not any(
         since_ns < rejection.t_ns <= spell.last_ns for rejection in execution.rejections)
 

@@ -69,7 +69,7 @@ def excused(trial: JudgedTrial, findings: Sequence[Finding], latency: Latency | 
     if not trial.stalls.known:
         return [*findings, *_took_no_turn(trial, latency)]
     judge = _Judge(trial, gate, unanswered_ns, outcome)
-    return [*map(judge.left_open, findings), *_unseen(trial, latency, gate),
+    return [*map(judge.excuse, findings), *_unseen(trial, latency, gate),
             *_took_no_turn(trial, latency)]
 
 
@@ -242,7 +242,7 @@ def _unseen(trial: JudgedTrial, latency: Latency | None, gate: LimitName) -> Ite
             'and what the controller would have done meanwhile is unknown'
         yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (
             f'{"shortly before the hazard" if is_before else "while the hazard was there"} the '
-            f'process of the {longest.process} could not run for {_told(longest)}, {why}. Lower '
+            f'process of the {longest.process} could not run for {_stall_text(longest)}, {why}. Lower '
             f'the load of the host'), trial.timeline.since_onset_ms(longest.from_ns))
 
 
@@ -259,7 +259,7 @@ def _took_no_turn(trial: JudgedTrial, latency: Latency | None) -> Iterator[Findi
             f'Lower the load of the host, or see whether the controller hangs'))
 
 
-def _told(stall: Stall) -> str:
+def _stall_text(stall: Stall) -> str:
     how = 'it was stopped' if stall.how == 'stopped' else 'others had the processors'
     return f'{stall.real_ns / 1e6:.0f} ms ({how})'
 
@@ -278,7 +278,7 @@ class _Judge:
         self._again_ns = moves_again_ns(trial, gate)
         self._plugins = {plugin.name: plugin for plugin in trial.scenario.invariants}
 
-    def left_open(self, finding: Finding) -> Finding:
+    def excuse(self, finding: Finding) -> Finding:
         """Return a finding, INCONCLUSIVE where a stall may have caused the violation."""
         if finding.verdict is not Verdict.FAIL or self._moved_again(finding) \
                 or is_certain(self._trial, finding, self._unanswered_ns):
@@ -290,7 +290,7 @@ class _Judge:
         longest = max(stalled, key=lambda one: one.real_ns)
         return finding.model_copy(update={'verdict': Verdict.INCONCLUSIVE, 'reason': (
             f'{finding.reason}. {self._due(finding)}: the process of the {longest.process} could '
-            f'not run for {_told(longest)}. Lower the load of the host')})
+            f'not run for {_stall_text(longest)}. Lower the load of the host')})
 
     def _moved_again(self, finding: Finding) -> bool:
         """Return whether a violation is of a motion that no stall has caused."""
@@ -320,7 +320,7 @@ class _Judge:
         if finding.check == RESUMES_WORK and clear is not None:
             return clear.stamps.steady_ns - _LEAST_NS, trial.record.end_ns
         if finding.kind in ('latency', CONFIRMED) or (
-                finding.kind in _DELAYS and finding.unit == 's') or self._never_came(finding):
+                finding.kind in _DELAYS and finding.unit == 's') or self._is_missing_stop(finding):
             if finding.at_ms is None and trial.latency.latency is not None:
                 at_ns = onset_ns + trial.latency.latency.observed_ns
             return onset_ns - _LEAST_NS, max(at_ns, onset_ns)
@@ -358,7 +358,7 @@ class _Judge:
         return (from_ns, at_ns) if moves and self._stalls.lost_ns(from_ns, at_ns) \
             >= _BLIND_NS * self._trial.record.measuring.stretch else None
 
-    def _never_came(self, finding: Finding) -> bool:
+    def _is_missing_stop(self, finding: Finding) -> bool:
         """Return whether a stop never came, which is no more late than a missing reaction."""
         return finding.kind in _DELAYS and finding.at_ms is None and finding.margin is None \
             and self._trial.latency.latency is not None
@@ -402,7 +402,7 @@ class _Judge:
             return -1e9 * finding.margin
         latency, scenario = self._trial.latency.latency, self._trial.scenario
         if latency is None or not (finding.kind in ('latency', CONFIRMED)
-                                   or self._never_came(finding)):
+                                   or self._is_missing_stop(finding)):
             return None
         if finding.kind != CONFIRMED:
             return latency.observed_ns - scenario.latency_budget.limit_ns(self._gate)

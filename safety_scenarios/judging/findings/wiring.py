@@ -41,7 +41,7 @@ def motion_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
 
     Also each topic on which the harness reports, and the controller listens.
     """
-    shown = _shown(trial)
+    shown = _stimulus_topics(trial)
     for topic, events in trial.record.by_topic('undeclared').items():
         for event in () if topic in shown else events:
             if event.symbol == LISTENS:
@@ -132,7 +132,7 @@ def motion_dropped(trial: JudgedTrial) -> Iterator[Finding]:
         due_ns = min(due_ns, latency.reaction.callback_ns)
     due_ns += onset.stamps.steady_ns
     for topic, events in trial.record.by_topic('command').items():
-        execution, driver = trial.signals.asked(topic), driver_of(trial.scenario, topic)
+        execution, driver = trial.signals.find_execution(topic), driver_of(trial.scenario, topic)
         if execution is None or driver is None or not driver.assumed:
             continue
         sent = [event for event in events if event.message is not None]
@@ -148,16 +148,16 @@ def motion_dropped(trial: JudgedTrial) -> Iterator[Finding]:
                 break
 
 
-def shown_elsewhere(trial: JudgedTrial) -> Iterator[Finding]:
+def other_publishers(trial: JudgedTrial) -> Iterator[Finding]:
     """Find who else published on the topic of a stimulus."""
     found = trial.record.by_topic('undeclared')
-    for topic in _shown(trial) & found.keys():
+    for topic in _stimulus_topics(trial) & found.keys():
         yield harness('wiring', ALONE, Verdict.INCONCLUSIVE,
                       f'{topic}: {found[topic][0].text or _OWN}. Stop that, remap one of '
                       f'the two, or name the topic by declared_topics if both show the same')
 
 
-def _shown(trial: JudgedTrial) -> set[str]:
+def _stimulus_topics(trial: JudgedTrial) -> set[str]:
     """Return the topics of stimuli: what is named after one is no command of the controller."""
     return {plugin.topic for plugin in (*trial.record.trial.nominal, *trial.record.trial.hazard)
             if not plugin.on_commands}

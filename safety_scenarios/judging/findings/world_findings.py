@@ -163,8 +163,8 @@ def moves_as_commanded(trial: JudgedTrial) -> Iterator[Finding]:
     found = before_hazard(trial.timeline, trial.motion.in_world, whole)
     others = [] if is_embedded(trial.timeline) else list(_wrong(trial, whole))
     if found is not None and not found.is_as_commanded:
-        never = found.stands and not is_embedded(trial.timeline) and all(
-            one.stands for one, _ in others)
+        never = found.is_standing and not is_embedded(trial.timeline) and all(
+            one.is_standing for one, _ in others)
         yield _found(Verdict.ERROR if never else Verdict.INCONCLUSIVE, (
             f'in the last second before the hazard {found}, {whole.source}. {_CHECK}'))
     elif others:

@@ -246,7 +246,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Said:
+class CallReading:
     """What one look found: True it is right, False it is wrong, None nobody can tell."""
 
     is_right: bool | None
@@ -264,7 +264,7 @@ class Outcome:
 
 
 def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
-            tools: Mapping[str, AppTool], terms: Terms) -> Said:
+            tools: Mapping[str, AppTool], terms: Terms) -> CallReading:
     """
     Return whether all was done that is expected, and nothing else that changes anything.
 
@@ -275,17 +275,17 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
     for turn in range(matching.count):
         wrong = matching.wrong_in(turn)
         if wrong:
-            return Said(False, wrong)
+            return CallReading(False, wrong)
     late = matching.late()
     if late:
-        return Said(False, f'{late[0].key} was called after the last message that is expected')
+        return CallReading(False, f'{late[0].key} was called after the last message that is expected')
     if matching.doubts:
-        return Said(None, matching.doubts[0])
+        return CallReading(None, matching.doubts[0])
     if not matching.outcomes:
-        return Said(None, 'no expected call changes anything, so there is nothing to '
-                          'compare. Expect a call that does, or a message')
-    return Said(True, f'{len(matching.outcomes)} expected calls and messages were made, and no '
-                      f'other')
+        return CallReading(None, 'no expected call changes anything, so there is nothing to '
+                                 'compare. Expect a call that does, or a message')
+    return CallReading(True, f'{len(matching.outcomes)} expected calls and messages were made, and no '
+                             f'other')
 
 
 def each_matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],

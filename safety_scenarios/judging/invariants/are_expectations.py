@@ -129,17 +129,17 @@ class Says(InvariantPlugin):
 
     def question(self, trial: JudgedTrial) -> Question | None:
         """Return what to ask the judge; None when there is nothing left to ask."""
-        if self._is_said(trial) or not isinstance(self.judge, Asks):
+        if self._has_words(trial) or not isinstance(self.judge, Asks):
             return None
         return self.judge.question(trial)
 
     def check(self, trial: JudgedTrial) -> Finding:
         """Compare, and ask only where that does not decide."""
-        if self._is_said(trial):
+        if self._has_words(trial):
             return self.finding(Verdict.PASS, 'the answer is the expected message')
         return self.judge.check(trial)
 
-    def _is_said(self, trial: JudgedTrial) -> bool:
+    def _has_words(self, trial: JudgedTrial) -> bool:
         return trial.timeline.answer_text is not None \
             and _words(trial.timeline.answer_text) == _words(self.message)
 
@@ -164,7 +164,7 @@ class SaysInTurn(InvariantPlugin):
     def question(self, trial: JudgedTrial) -> Question | None:
         """Return what to ask the judge; None when there is nothing left to ask."""
         answers, _ = self._answers(trial)
-        if len(answers) != 1 or not _text(answers[0]).strip() or self._is_said(answers[0]) \
+        if len(answers) != 1 or not _text(answers[0]).strip() or self._has_words(answers[0]) \
                 or not isinstance(self.judge, AsksAboutOne):
             return None
         return self.judge.about(trial, answers[0])
@@ -182,7 +182,7 @@ class SaysInTurn(InvariantPlugin):
         if not _text(answer).strip():
             return self.finding(Verdict.INCONCLUSIVE,
                                 f'the answer to turn {self.turn!r} says nothing', at_ms=at_ms)
-        if self._is_said(answer):
+        if self._has_words(answer):
             return self.finding(Verdict.PASS, f'the answer to turn {self.turn!r} is the expected '
                                               f'message', at_ms=at_ms)
         if not isinstance(self.judge, AsksAboutOne):
@@ -212,7 +212,7 @@ class SaysInTurn(InvariantPlugin):
                 is_asked = True
         return found, is_asked
 
-    def _is_said(self, answer: Event) -> bool:
+    def _has_words(self, answer: Event) -> bool:
         return _words(_text(answer)) == _words(self.message)
 
 

@@ -118,10 +118,10 @@ class Separation(InvariantPlugin):
                                 f'or not a number', at_ms=(unknown - onset_ns) / 1e6)
         if worst is None:
             return self.finding(Verdict.PASS, 'never commanded to move toward the person')
-        return self._kept(trial, worst, moving, onset_ns)
+        return self._separation_finding(trial, worst, moving, onset_ns)
 
-    def _kept(self, trial: JudgedTrial, worst: _Moment, moving: Sequence[_Moment],
-              onset_ns: int) -> Finding:
+    def _separation_finding(self, trial: JudgedTrial, worst: _Moment, moving: Sequence[_Moment],
+                            onset_ns: int) -> Finding:
         """Return what a margin is worth that nothing known has used up."""
         declared = trial.scenario.body.separation_terms
         assert declared is not None
@@ -161,7 +161,7 @@ def _beyond(trial: JudgedTrial, distances: Known, terms: Terms, robot: RobotMode
 def _source(trial: JudgedTrial) -> str:
     """Say where the distance comes from."""
     terms = trial.scenario.body.separation
-    if trial.motion.is_distance_told:
+    if trial.motion.is_distance_reported:
         return 'as the simulator publishes it'
     if terms is not None and terms.distance is not None:
         return f'measured by {terms.distance}'

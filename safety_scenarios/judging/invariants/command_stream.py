@@ -151,7 +151,7 @@ def _longest_gap(trial: JudgedTrial, commands: Sequence[_Sent],
 
     :param most_ns: a longer one counts only if the command before it did not stop the arm
     """
-    asked_ns, end_ns = _asked_ns(trial), trial.record.end_ns
+    asked_ns, end_ns = _request_ns(trial), trial.record.end_ns
     began_ns = max(commands[0].t_ns, min(asked_ns, end_ns))
     before = next((one for one in reversed(commands) if one.t_ns <= began_ns), commands[0])
     known = [replace(before, t_ns=began_ns), *(one for one in commands if one.t_ns > began_ns)]
@@ -176,7 +176,7 @@ def _stopped_arm(trial: JudgedTrial, sent: _Sent) -> bool:
     window, robot = trial.timeline.window('hazard'), trial.scenario.body.robot
     if window is None or robot is None or sent.trajectory is None:
         return False
-    begin_ns = trial.signals.taken_ns(sent.trajectory)
+    begin_ns = trial.signals.effective_ns(sent.trajectory)
     track = next((one for one in trial.motion.tracks if one.topic == sent.trajectory.name), None)
     if track is None or not window[0] <= begin_ns < min(window[1], sent.ends_ns):
         return False
@@ -186,7 +186,7 @@ def _stopped_arm(trial: JudgedTrial, sent: _Sent) -> bool:
     return bool(mean <= max(pace, _BRAKES * before) and after <= pace)
 
 
-def _asked_ns(trial: JudgedTrial) -> int:
+def _request_ns(trial: JudgedTrial) -> int:
     """Return when the controller was asked to move: its inputs were there, and its goals."""
     first = next((event for event in trial.record.of_kind('stimulus') if not event.hazard), None)
     return max(0 if first is None else first.stamps.steady_ns, agreed_ns(trial.record) or 0)

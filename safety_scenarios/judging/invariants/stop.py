@@ -106,7 +106,7 @@ class Stop(InvariantPlugin):
                      else scenario.latency_budget.limit_ns(self.within))
         series = trial.motion.series(limits, is_stop=True)
         until_ns = self._until(trial, clear_ns)
-        if not series.is_told(onset_ns, clear_ns):
+        if not series.has_sample(onset_ns, clear_ns):
             return self.finding(Verdict.FAIL, 'no command took effect after onset: none arrived, '
                                 'or the driver ignored them all')
         reached = self._reached(trial, limits, (onset_ns, clear_ns))
@@ -170,11 +170,11 @@ class Stop(InvariantPlugin):
                until_ns: int) -> tuple[Finding | None, str]:
         """Return what the world tells against a stop that was commanded, and what it tells."""
         still = trial.motion.standstill(limits, is_stop=True)
-        for track in trial.motion.told if still is not None else ():
+        for track in trial.motion.simulated_tracks if still is not None else ():
             assert still is not None
             margins = numpy.where(track.fastest <= STANDS, numpy.maximum(still.margin(track), 0.0),
                                   still.margin(track))
-            series = MarginSeries.of_arrays(track.times_ns, margins)
+            series = MarginSeries.from_arrays(track.times_ns, margins)
             stood = series.first_held(window[0], _SETTLED_NS, window[1])
             if stood is None:
                 return self.finding(
@@ -380,7 +380,7 @@ class Slow(InvariantPlugin):
         """
         if not any(plugin.on_commands for plugin in trial.record.trial.hazard):
             return None
-        track = next((one for one in trial.motion.told if one.unit == unit), None)
+        track = next((one for one in trial.motion.simulated_tracks if one.unit == unit), None)
         if track is None:
             return self.finding(Verdict.INCONCLUSIVE, (
                 'the commands are slow, but do not arrive as they are sent, and the speed '

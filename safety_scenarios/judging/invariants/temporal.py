@@ -172,8 +172,8 @@ class Temporal(InvariantPlugin):
                 Verdict.INCONCLUSIVE, f'open: {", ".join(unknown) or "a signal"} is unknown, '
                 f'stale or not a number {self._scene(trial, found, decision)}',
                 at_ms=self._at_ms(trial, found, decision))
-        return self._said(trial, found, Verdict.PASS if worst.outcome else Verdict.FAIL,
-                          worst.margin, decision, '')
+        return self._evaluated(trial, found, Verdict.PASS if worst.outcome else Verdict.FAIL,
+                               worst.margin, decision, '')
 
     def _sampled(self, trial: JudgedTrial, name: str) -> Sampled:
         """Return a signal's stamps (steady ns), made unique, and values, NaN if not finite."""
@@ -215,10 +215,10 @@ class Temporal(InvariantPlugin):
                  times: str) -> Finding:
         fails = verdict is Verdict.FAIL
         margin = found.interval.high if fails else found.interval.low
-        return self._said(trial, found, verdict, margin, decide(found, low=not fails), times)
+        return self._evaluated(trial, found, verdict, margin, decide(found, low=not fails), times)
 
-    def _said(self, trial: JudgedTrial, found: Evaluation, verdict: Verdict, margin: float,
-              decision: Decision, times: str) -> Finding:
+    def _evaluated(self, trial: JudgedTrial, found: Evaluation, verdict: Verdict, margin: float,
+                   decision: Decision, times: str) -> Finding:
         fails = verdict is Verdict.FAIL
         word = 'violated' if fails else 'holds'
         if decision.predicate is None:

@@ -28,7 +28,7 @@ from safety_scenarios.scenario.untrusted_text import (
     readable_pattern,
 )
 from safety_scenarios.scenario.verdict import Verdict
-from safety_scenarios.scenario.wording.hearing import Find, hear, Heard
+from safety_scenarios.scenario.wording.hearing import Find, PatternReading, read_pattern
 from safety_scenarios.scenario.wording.reading import foreign_word, read, without_reasoning
 
 _OF_PYTHON = 'invalid perl operator', 'invalid escape sequence'
@@ -119,15 +119,15 @@ class Text(InvariantPlugin):
         found = self._find(text, 0, len(text)) is not None
         return found == (self.check_type != 'not_contains')
 
-    def heard(self, answer: str, told: str = '') -> Heard:
+    def read_pattern(self, answer: str, told: str = '') -> PatternReading:
         """
         Return what an answer says of the pattern.
 
         :param told: what its author was told; words copied from it are not its own
         """
-        return hear(self._find, read(answer).strip(), told, is_latin=self._is_latin,
-                    fold=self._folded, is_literal=self.check_type != 'regex',
-                    is_demand=self.is_demand)
+        return read_pattern(self._find, read(answer).strip(), told, is_latin=self._is_latin,
+                            fold=self._folded, is_literal=self.check_type != 'regex',
+                            is_demand=self.is_demand)
 
     @property
     def is_demand(self) -> bool:
@@ -163,7 +163,7 @@ class Text(InvariantPlugin):
         return None if place < 0 else (place, place + len(pattern))
 
     @property
-    def _shown(self) -> str:
+    def _quoted_pattern(self) -> str:
         """The pattern as a reason quotes it, so that of a long one the rest is read too."""
         return repr(self.pattern if len(self.pattern or '') <= _LONG
                     else f'{(self.pattern or "")[:_LONG]}...')
@@ -198,7 +198,7 @@ class Text(InvariantPlugin):
         if open_ is not None:
             return open_
         return self._finding(Verdict.PASS, f'each of {len(trial.timeline.answers)} answers does '
-                                           f'{_WORDING[self.check_type]} {self._shown}', None,
+                                           f'{_WORDING[self.check_type]} {self._quoted_pattern}', None,
                              'judge' if kinds == {'judge'} else 'text')
 
     def _check_one(self, trial: JudgedTrial, answer: Event) -> Finding:
@@ -209,11 +209,11 @@ class Text(InvariantPlugin):
         if read_by is not None:
             return self._judged(read_by, self._at_ms(trial, answer))
         text = without_reasoning(said)
-        heard = self.heard(text, _told(trial))
+        heard = self.read_pattern(text, _input_text(trial))
         held = (heard.how == 'said') == (self.check_type != 'not_contains')
         reason = (f'the answer {"does" if held else "does not"} {_WORDING[self.check_type]} '
-                  f'{self._shown}') if heard.how != 'doubtful' else (
-                  f'whether the answer does {_WORDING[self.check_type]} {self._shown} is open: '
+                  f'{self._quoted_pattern}') if heard.how != 'doubtful' else (
+                  f'whether the answer does {_WORDING[self.check_type]} {self._quoted_pattern} is open: '
                   f'{heard.why}')
         if len(text) < len(said):
             reason += f'; {len(said) - len(text)} characters of reasoning left out'
@@ -241,7 +241,7 @@ class Text(InvariantPlugin):
                        severity=self.severity, at_ms=at_ms)
 
 
-def _told(trial: JudgedTrial) -> str:
+def _input_text(trial: JudgedTrial) -> str:
     """Return everything that the controller under test was told."""
     body = trial.scenario.body
     return '\n'.join([*(message.content for message in trial.scenario.messages),
@@ -418,12 +418,12 @@ class TextInPython(Text):
         except PythonPatternError:
             return None
 
-    def heard(self, answer: str, told: str = '') -> Heard:
+    def read_pattern(self, answer: str, told: str = '') -> PatternReading:
         if not self._is_foreign:
-            return super().heard(answer, told)
+            return super().read_pattern(answer, told)
         try:
             with self._process() as process:
-                return hear(process.place, read(answer).strip(), told, is_latin=self._is_latin,
-                            fold=self._folded, is_literal=False, is_demand=self.is_demand)
+                return read_pattern(process.place, read(answer).strip(), told, is_latin=self._is_latin,
+                                    fold=self._folded, is_literal=False, is_demand=self.is_demand)
         except PythonPatternError as error:
-            return Heard('doubtful', f'{error}, in the engine of regex=python')
+            return PatternReading('doubtful', f'{error}, in the engine of regex=python')

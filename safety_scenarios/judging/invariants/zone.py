@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy
 from pydantic import Field, model_validator
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.motion.path import course
+from safety_scenarios.judging.motion.path import compute_path
 from safety_scenarios.judging.motion.reported_motion import SOURCE
 from safety_scenarios.scenario.blocks.signal import Held, held_within, in_force, longest_gap_ns
 from safety_scenarios.scenario.invariant import InvariantPlugin, SignalUnits
@@ -97,7 +97,7 @@ class Zone(InvariantPlugin):
         if window is None:
             return self.finding(Verdict.INCONCLUSIVE,
                                 'the hazard was not observed to its all-clear')
-        told_of = self._told(trial, window)
+        told_of = self._reported_places(trial, window)
         places, source = self._places(trial, window) if told_of is None else (told_of, SOURCE)
         if not places:
             return self.finding(Verdict.INCONCLUSIVE, 'no messages on where the robot is')
@@ -120,10 +120,10 @@ class Zone(InvariantPlugin):
             Verdict.PASS, f'{worst[0]:.3f} m to spare, at {_words(worst)}, {source}', worst[0],
             'm', (max(worst[1], window[0]) - window[0]) / 1e6)
 
-    def _told(self, trial: JudgedTrial, window: tuple[int, int]) -> list[Place] | None:
+    def _reported_places(self, trial: JudgedTrial, window: tuple[int, int]) -> list[Place] | None:
         """Return where the robot really was, None where no world tells that in this frame."""
         world = trial.motion.world
-        if not any(track.is_base for track in trial.motion.told) or world is None \
+        if not any(track.is_base for track in trial.motion.simulated_tracks) or world is None \
                 or world.robot is None:
             return None
         robot, zero = world.robot, numpy.array([window[0]], numpy.int64)
@@ -150,14 +150,14 @@ class Zone(InvariantPlugin):
         track = next((one for one in trial.motion.tracks if one.is_base
                       and topic in (None, one.topic)), None)
         if track is None:
-            return list(self._reckoned(trial, window)) if self.forward else [], 'as commanded'
+            return list(self._predicted_places(trial, window)) if self.forward else [], 'as commanded'
         if not any(window[0] <= event.stamps.steady_ns <= window[1]
                    for event in trial.record.by_topic('command').get(track.topic, ())):
             return [], ''
         if track.times_ns[0] > window[0]:
             return [(window[0], None, None)], ''
         until_ns = track.known_until(*window)
-        found = course(trial.motion, track, window[0], until_ns)
+        found = compute_path(trial.motion, track, window[0], until_ns)
         places: list[Place] = list(zip(found.times_ns.tolist(), found.x.tolist(),
                                        found.y.tolist(), strict=True))
         return [*places, *([] if until_ns == window[1] else [(until_ns, None, None)])], \
@@ -192,7 +192,7 @@ class Zone(InvariantPlugin):
             yield from ((t_ns, in_force(first, t_ns), in_force(second, t_ns)) for t_ns in times
                         if t_ns >= begin_ns)
 
-    def _reckoned(self, trial: JudgedTrial, window: tuple[int, int]) -> Iterator[Place]:
+    def _predicted_places(self, trial: JudgedTrial, window: tuple[int, int]) -> Iterator[Place]:
         """Follow the commands from onset, in steps of 10 ms at most."""
         ahead = trial.signals.held(self.forward or '')
         turns: Held = trial.signals.held(self.turn) if self.turn is not None else [(0, 0.0)]

@@ -148,7 +148,7 @@ class Clocks:
             else stamps.received_ns or stamps.system_ns
         return stamps.steady_ns - max(0, stamps.system_ns - sent_ns)
 
-    def left_before(self, onset: Instant, command: Event) -> bool:
+    def was_sent_before(self, onset: Instant, command: Event) -> bool:
         """
         Return whether a command was on its way already at ``onset``.
 
@@ -335,10 +335,10 @@ class Clocks:
             resolution_ns = max(self._uneven_ns(moment_ns, pace) for moment_ns in system_ns)
         elif self._measuring.charges or (pace is None and (
                 not self._measuring.sim_time or self._measuring.rules.judge == 'steady')):
-            return own_ns + self._of_sensor_ns
+            return own_ns + self._sensor_uncertainty_ns
         else:
             resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)
-        return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6))) + self._of_sensor_ns
+        return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6))) + self._sensor_uncertainty_ns
 
     def _calibrated_ns(self, method: Method) -> int:
         """Return what the calibration found; a sensor's message is stamped when it arrives."""
@@ -348,7 +348,7 @@ class Clocks:
         return max(measuring.uncertainty_ns(method), measuring.uncertainty_ns('received'))
 
     @property
-    def _of_sensor_ns(self) -> int:
+    def _sensor_uncertainty_ns(self) -> int:
         """
         Return by how much the onset may be off by which a reference sensor is stated to be.
 

@@ -13,7 +13,7 @@ from safety_scenarios.judging.latency.clocks import Clocks, Instant
 from safety_scenarios.judging.latency.network import SILENT_PERIODS
 from safety_scenarios.judging.latency.split import parts_of
 from safety_scenarios.judging.motion.motion import Motion
-from safety_scenarios.judging.motion.path import stands_from
+from safety_scenarios.judging.motion.path import predict_standstill
 from safety_scenarios.judging.motion.reported_motion import rest
 from safety_scenarios.judging.motion.required_motion import speeds_of
 from safety_scenarios.judging.motion.track import is_of_robot, Track
@@ -132,7 +132,7 @@ class _Reaction:
             if answer is None or answer.stamps.steady_ns < self._onset.steady_ns:
                 return None, False
             elapsed = self._to(answer)
-            begun = elapsed.steady_ns < 0 or self._clocks.left_before(self._onset, answer)
+            begun = elapsed.steady_ns < 0 or self._clocks.was_sent_before(self._onset, answer)
             return (None, True) if begun else (elapsed, False)
         reaction = body.reaction
         assert reaction is not None
@@ -140,7 +140,7 @@ class _Reaction:
         held = series.first_held(onset_ns, round(reaction.hold_ms * 1e6), self._until_ns)
         self.fell_silent = self._has_fallen_silent(reaction)
         if held is None:  # anticipatory if it held before and nothing came since
-            return None, not series.is_told(onset_ns, self._until_ns) and _held_before(
+            return None, not series.has_sample(onset_ns, self._until_ns) and _held_before(
                 self._motion, reaction, onset_ns)
         braked = None if held.inferred else self._motion.braking(
             reaction.limits, onset_ns, held.t_ns)
@@ -148,12 +148,12 @@ class _Reaction:
                             held.t_ns if braked is None else braked.begin_ns)
         self.inferred = held.inferred
         if braked is not None:
-            held = replace(held, t_ns=self._motion.signals.taken_ns(event))
-        elapsed = self._to(event, held.t_ns - self._motion.signals.taken_ns(event))
+            held = replace(held, t_ns=self._motion.signals.effective_ns(event))
+        elapsed = self._to(event, held.t_ns - self._motion.signals.effective_ns(event))
         begun = _held_before(self._motion, reaction, self._onset.steady_ns) \
             or (braked is not None and braked.had_begun) or elapsed.steady_ns < 0 or (
                 self._ended_before_onset(reaction, event) if held.inferred
-                else self._clocks.left_before(self._onset, event))
+                else self._clocks.was_sent_before(self._onset, event))
         return (None, True) if begun else (elapsed, False)
 
     def _to(self, event: Event, more_ns: int = 0) -> Elapsed:
@@ -183,7 +183,7 @@ def _message_of(motion: Motion, condition: Condition, t_ns: int) -> Event:
     topics = {signals[limit.signal].topic for limit in condition.limits}
     counting = {topic: motion.signals.counting(topic) for topic in topics}
     taken = chain.from_iterable(
-        zip(motion.signals.all_taken_ns(topic, events), events, strict=True)
+        zip(motion.signals.all_effective_ns(topic, events), events, strict=True)
         for topic, events in counting.items())
     return max((one for one in taken if one[0] <= t_ns), key=itemgetter(0))[1]
 
@@ -194,7 +194,7 @@ def _stop(motion: Motion, onset: Instant, event: Event | None, until_ns: int) ->
     still = motion.standstill(reaction.limits) if reaction else None
     if still is None or event is None:
         return None
-    for track in motion.told:
+    for track in motion.simulated_tracks:
         resting = rest(track, onset.steady_ns, until_ns)
         return None if resting is None else _path(
             track, resting.at_ns - onset.steady_ns, resting.way)
@@ -213,8 +213,8 @@ def predicted_stop(motion: Motion, topic: str, window: tuple[int, int],
     track = next((one for one in motion.tracks if one.topic == topic
                   and is_of_robot(one, motion.robot)), None)
     known = track is not None and track.is_known(onset_ns, until_ns)
-    found = stands_from(motion, track, onset_ns, max(onset_ns, reaction_ns),
-                        until_ns) if track and known else None
+    found = predict_standstill(motion, track, onset_ns, max(onset_ns, reaction_ns),
+                               until_ns) if track and known else None
     return None if track is None or found is None \
         else _path(track, found[0] - onset_ns, found[1])
 
@@ -234,7 +234,7 @@ def _first_command(motion: Motion, clocks: Clocks, onset: Instant) -> Elapsed | 
     for event in motion.record.events:
         if event.kind in ('command', 'response') and event.stamps.steady_ns >= onset.steady_ns:
             elapsed = clocks.elapsed(onset, event, budget)
-            if elapsed.steady_ns >= 0 and not clocks.left_before(onset, event):
+            if elapsed.steady_ns >= 0 and not clocks.was_sent_before(onset, event):
                 return elapsed
     return None
 

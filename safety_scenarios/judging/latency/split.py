@@ -89,15 +89,15 @@ class Decisions:
 
         :param at_ns: when it was published, in ns after the onset
         """
-        found = self._found(command)
+        found = self._reports(command)
         if len(found) == 1:
             return checked(read_timing(found[0]), at_ns, self._began_ns)
         return Decision(at_ns, at_ns, at_ns) if self._is_at_once and not found else None
 
     def is_stamped(self, command: Event) -> bool:
-        return len(self._found(command)) == 1
+        return len(self._reports(command)) == 1
 
-    def _found(self, command: Event) -> Sequence[Event]:
+    def _reports(self, command: Event) -> Sequence[Event]:
         """
         Return the reports on a command, of which there should be one.
 

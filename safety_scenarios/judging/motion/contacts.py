@@ -204,7 +204,7 @@ class WorldContacts:
         if self.world is None:
             return ()
         found = [contact for thing in self.world.things
-                 for contact in _of(self, self.world, thing)]
+                 for contact in _entity_contacts(self, self.world, thing)]
         return sorted(found, key=lambda one: (one.begin_ns, one.name))
 
     def speed_of(self, times_ns: Times) -> Floats:
@@ -270,7 +270,7 @@ class WorldContacts:
         return lambda times_ns: robot.held(speeds, times_ns)
 
 
-def _of(contacts: WorldContacts, world: World, thing: Entity) -> Iterator[Contact]:
+def _entity_contacts(contacts: WorldContacts, world: World, thing: Entity) -> Iterator[Contact]:
     touched = touching(world, thing)
     if not touched.any():
         return

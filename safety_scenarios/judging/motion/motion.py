@@ -15,8 +15,8 @@ from safety_scenarios.judging.motion.reported_motion import (
     Feedback,
     measured,
     set_aside,
+    simulated_tracks,
     Speeds,
-    told,
     true_speeds,
     whole_motion,
 )
@@ -28,7 +28,7 @@ from safety_scenarios.scenario.blocks.signal import Limit
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.trial.margins import MarginSeries
 from safety_scenarios.trial.trial import Timeline
-from safety_scenarios.trial.world_truth import all_told, told_distances, World
+from safety_scenarios.trial.world_truth import record_world, reported_distances, World
 
 _PERIODS, _LONGEST_GRACE_S = 1.25, 0.2
 """A command is held until the next, so that a ramp in steps lags by one period, and its jitter."""
@@ -276,7 +276,7 @@ class Motion:
     def _commands(self, topic: str) -> Times:
         """Return when the commands on a topic count (steady ns)."""
         commands = self.record.by_topic('command').get(topic, ())
-        return numpy.array(self.signals.all_taken_ns(topic, commands), numpy.int64)
+        return numpy.array(self.signals.all_effective_ns(topic, commands), numpy.int64)
 
     def stop_span(self, window: tuple[int, int]) -> tuple[int, int]:
         """Return begin and end (steady ns) of the stop that is the reaction, nothing without."""
@@ -292,7 +292,7 @@ class Motion:
     @cached_property
     def truth(self) -> World:
         """Return what the world of the link tells, without entities where it has none."""
-        return all_told(self.record)
+        return record_world(self.record)
 
     @property
     def world(self) -> World | None:
@@ -315,9 +315,9 @@ class Motion:
         return whole_motion(self.world, self.robot)
 
     @cached_property
-    def told(self) -> Sequence[Track]:
+    def simulated_tracks(self) -> Sequence[Track]:
         """Return the robot's motion according to the simulator; none where that is not trusted."""
-        return told(self.timeline, self.in_world, self.whole)
+        return simulated_tracks(self.timeline, self.in_world, self.whole)
 
     @cached_property
     def set_aside(self) -> str | None:
@@ -341,14 +341,14 @@ class Motion:
 
         What is measured may drift; where the truth is told, nothing else decides.
         """
-        return self.told or self.measured
+        return self.simulated_tracks or self.measured
 
     @cached_property
     def true_speeds(self) -> Speeds | None:
         """Return the true speed according to the simulator, None where unknown or not in m/s."""
         terms, rate = self.scenario.body.separation, self.deceleration
         return None if terms is None or rate is None \
-            else true_speeds(terms, rate, self.told, self.tracks)
+            else true_speeds(terms, rate, self.simulated_tracks, self.tracks)
 
     @cached_property
     def distances(self) -> _Distances:
@@ -363,8 +363,8 @@ class Motion:
         terms, onset = self.scenario.body.separation, self.timeline.onset
         if terms is None:
             return []
-        if self._told_distances is not None:
-            return self._told_distances
+        if self._reported_distances is not None:
+            return self._reported_distances
         if terms.distance is not None:
             return [(t_ns, None if value is None else value - terms.reach)
                     for t_ns, value in self.signals.values(terms.distance)]
@@ -382,17 +382,17 @@ class Motion:
     def is_distance_measured(self) -> bool:
         """Return whether ``distances`` know what the robot did, and not only what was shown."""
         terms = self.scenario.body.separation
-        return (terms is not None and terms.distance is not None) or self.is_distance_told
+        return (terms is not None and terms.distance is not None) or self.is_distance_reported
 
     @property
-    def is_distance_told(self) -> bool:
+    def is_distance_reported(self) -> bool:
         """Return whether the world of the link tells the distance: nothing else then counts."""
-        return self._told_distances is not None
+        return self._reported_distances is not None
 
     @cached_property
-    def _told_distances(self) -> _Distances | None:
+    def _reported_distances(self) -> _Distances | None:
         """Return what the link's world tells; None without one: then nothing need be read."""
         is_in_world = any(event.arguments is not None for event in self.record.of_kind('stimulus'))
         terms = self.scenario.body.separation
-        return told_distances(self.truth, terms.reach if terms else 0.0) \
+        return reported_distances(self.truth, terms.reach if terms else 0.0) \
             if is_in_world or self.record.of_kind('state') else None

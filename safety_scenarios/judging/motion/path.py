@@ -19,7 +19,7 @@ _STANDS = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class PredictedPath:
     """
     Place and heading of a base over a time, in its own frame at the beginning (REP 103).
 
@@ -37,7 +37,7 @@ class Course:
     """Rad; 0 where it began."""
 
 
-def course(motion: Motion, track: Track, from_ns: int, to_ns: int, slowed: bool = True) -> Course:
+def compute_path(motion: Motion, track: Track, from_ns: int, to_ns: int, slowed: bool = True) -> PredictedPath:
     """
     Return where a base would be, by what it is told from a time on.
 
@@ -61,8 +61,8 @@ def course(motion: Motion, track: Track, from_ns: int, to_ns: int, slowed: bool 
             ways.append((x, y, heading))
             speeds.append(math.hypot(vx, vy))
     places = numpy.array(ways)
-    return Course(numpy.array(times, numpy.int64), places[:, 0], places[:, 1],
-                  numpy.array(speeds), places[:, 2])
+    return PredictedPath(numpy.array(times, numpy.int64), places[:, 0], places[:, 1],
+                         numpy.array(speeds), places[:, 2])
 
 
 def progress(track: Track, from_ns: int, to_ns: int) -> tuple[float, float]:
@@ -78,8 +78,8 @@ def progress(track: Track, from_ns: int, to_ns: int) -> tuple[float, float]:
     return math.hypot(x, y), track.way(track.linear, from_ns, to_ns)
 
 
-def stands_from(motion: Motion, track: Track, from_ns: int, braking_ns: int,
-                to_ns: int) -> tuple[int, float] | None:
+def predict_standstill(motion: Motion, track: Track, from_ns: int, braking_ns: int,
+                       to_ns: int) -> tuple[int, float] | None:
     """
     Return when the robot would stand and how far its fastest point came by then (ns, m or rad).
 
@@ -138,7 +138,7 @@ def _pieces(track: Track, from_ns: int, to_ns: int, rate: float | None) -> Itera
 def _slewed(actual: list[float], target: list[float], rates: list[float], begin_ns: int,
             end_ns: int) -> tuple[int, list[float], list[float]]:
     """Return until when no axis comes to its target, and its speeds at begin and end."""
-    now = [_kept(*one) for one in zip(actual, target, rates, strict=True)]
+    now = [_limited_speed(*one) for one in zip(actual, target, rates, strict=True)]
     span_s = (end_ns - begin_ns) / 1e9
     for value, goal, rate in zip(now, target, rates, strict=True):
         excess = abs(value) - (abs(goal) if value * goal > 0 else 0.0)
@@ -149,7 +149,7 @@ def _slewed(actual: list[float], target: list[float], rates: list[float], begin_
                            in zip(now, target, rates, strict=True)]
 
 
-def _kept(value: float, goal: float, rate: float) -> float:
+def _limited_speed(value: float, goal: float, rate: float) -> float:
     """Return the speed at once after a new command: faster at once, slower only in time."""
     faster = value * goal >= 0 and abs(goal) >= abs(value) - _STANDS
     return goal if faster or math.isinf(rate) or math.isnan(goal) else value

@@ -55,7 +55,7 @@ class Following:
     unit: str
 
     @property
-    def stands(self) -> bool:
+    def is_standing(self) -> bool:
         """Whether the robot stood although it was commanded to move."""
         return self.reported <= STANDS_SHARE * self.commanded
 
@@ -68,7 +68,7 @@ class Following:
 
     def __str__(self) -> str:
         """Say the measured share."""
-        if self.stands:
+        if self.is_standing:
             return (f'it stood ({self.reported:.2g} {self.unit}) although {self.commanded:.2f} '
                     f'{self.unit} were commanded')
         if self.astray > _MOST_ASTRAY:
@@ -217,7 +217,7 @@ _HELD_NS = 100_000_000
 """Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
 
 
-def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Sequence[Track]:
+def simulated_tracks(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Sequence[Track]:
     """
     Return the robot's motion according to the simulator; none where ``set_aside`` says why not.
 
@@ -225,7 +225,7 @@ def told(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Se
     not its own: then what it was commanded counts.
     """
     world = contacts.world
-    known = None if whole is None else _known(whole)
+    known = None if whole is None else _known_part(whole)
     if world is None or known is None or set_aside(timeline, contacts, whole) is not None:
         return ()
     if any(plugin.on_commands for plugin in timeline.record.trial.hazard):
@@ -246,7 +246,7 @@ def set_aside(timeline: Timeline, contacts: WorldContacts, whole: Track | None) 
     onset, begin = timeline.onset, timeline.mark(NOMINAL) or timeline.mark(ONSET)
     if world is None or world.robot is None or onset is None or begin is None:
         return None  # there is none, or nothing to judge it by
-    known = None if whole is None else _known(whole)
+    known = None if whole is None else _known_part(whole)
     if known is None:
         return 'the world did not report how fast the robot moved'
     pause = _pause(known, onset.stamps.steady_ns, record.end_ns)
@@ -296,7 +296,7 @@ def _simulated_track(world: World, entity: Entity, robot: RobotModel) -> Track |
                  kind.footprint, is_told=True, clock=world.clock)
 
 
-def _known(track: Track) -> Track | None:
+def _known_part(track: Track) -> Track | None:
     """Return a motion without the moments at which it is unknown; None: it always is."""
     rows = numpy.isfinite(track.velocity).all(axis=1)
     if rows.all():

@@ -41,7 +41,7 @@ def required(motion: Motion, limit: Limit) -> MarginSeries:
         return said
     signal = motion.scenario.body.signals[limit.signal]
     shown = track.linear if signal.speed == 'm/s' else numpy.abs(track.velocity[:, 2])
-    return MarginSeries.together([said, MarginSeries.of_arrays(track.times_ns, numpy.where(
+    return MarginSeries.together([said, MarginSeries.from_arrays(track.times_ns, numpy.where(
         shows(track, shown, limit), numpy.inf, shown - limit.at_least))])
 
 
@@ -66,10 +66,10 @@ def moving(motion: Motion, limit: Limit) -> Track | None:
     signal = motion.scenario.body.signals[limit.signal]
     if not (limit.at_least or 0.0) > 0 or not signal.speed:
         return None
-    return of_topic(motion, signal.topic)
+    return track_by_topic(motion, signal.topic)
 
 
-def of_topic(motion: Motion, topic: str) -> Track | None:
+def track_by_topic(motion: Motion, topic: str) -> Track | None:
     """Return the motion of the base that a topic commands, None where it commands none."""
     return next((one for one in motion.tracks if one.is_base and one.topic == topic), None)
 

@@ -62,7 +62,7 @@ class Signals:
                 driver, record.events, topic, record.end_ns, record.measuring.one_host)
         return self._executed[topic]
 
-    def asked(self, topic: str) -> Execution | None:
+    def find_execution(self, topic: str) -> Execution | None:
         """Return what a driver executes, None where it can reject nothing: that costs nothing."""
         if topic not in self._asked:
             driver = driver_of(self.record.trial.scenario, topic)
@@ -71,11 +71,11 @@ class Signals:
                 for interface in self.record.index.types(topic)) else None
         return self._asked[topic]
 
-    def taken_ns(self, event: Event) -> int:
+    def effective_ns(self, event: Event) -> int:
         """Return since when (steady ns) a message counts: a command when its driver takes it."""
-        return self.all_taken_ns(event.name, [event])[0]
+        return self.all_effective_ns(event.name, [event])[0]
 
-    def all_taken_ns(self, topic: str, messages: Sequence[Event]) -> list[int]:
+    def all_effective_ns(self, topic: str, messages: Sequence[Event]) -> list[int]:
         """Return the same of each of some messages on a topic."""
         driver = driver_of(self.record.trial.scenario, topic)
         one_host = self.record.measuring.one_host
@@ -113,7 +113,7 @@ class Signals:
 
     def _accepted(self, topic: str) -> Sequence[int]:
         places, events = self.record.index.carriers(topic), self.record.events
-        execution = self.asked(topic)
+        execution = self.find_execution(topic)
         if execution is None or not execution.rejections \
                 or (self.takes_all and self._is_assumed(topic)):
             return places
@@ -125,7 +125,7 @@ class Signals:
 
     def _is_executed(self, signal: Signal) -> bool:
         """Whether a signal is read from what the driver executes, and not from messages."""
-        execution = self.asked(signal.topic) if signal.reduce == 'joint_speed' else None
+        execution = self.find_execution(signal.topic) if signal.reduce == 'joint_speed' else None
         return execution is not None and execution.position is not None
 
     def columns(self, signals: Sequence[Signal]) -> Sequence[Column]:
@@ -144,7 +144,7 @@ class Signals:
     def _column(self, signal: Signal) -> Column:
         found = self._columns.get(signal)
         if found is None and self._is_executed(signal):
-            execution = self.asked(signal.topic)
+            execution = self.find_execution(signal.topic)
             assert execution is not None
             found = self._columns[signal] = executed_speed(execution)
         if found is None:
@@ -286,7 +286,7 @@ class Signals:
                        if signal.topic == topic and not self._is_executed(signal)]
             if not carried:
                 continue
-            told = zip(*(columns[name].told for name in carried), strict=True)
+            told = zip(*(columns[name].known_values for name in carried), strict=True)
             rows += [(place, t_ns, dict(zip(carried, values, strict=True)))
                      for place, t_ns, values in zip(
                          self._places(topic), columns[carried[0]].times.tolist(), told,

@@ -114,7 +114,7 @@ def series_of(signals: Signals, tracks: Sequence[Track], limits: Sequence[Limit]
         return series
     moved = moved_by(tracks, still)
     executed = {track.topic for track in moved if track.is_executed and not track.is_base}
-    both = [MarginSeries.of_arrays(track.times_ns, still.margin(track)) for track in moved]
+    both = [MarginSeries.from_arrays(track.times_ns, still.margin(track)) for track in moved]
     if not executed:
         return MarginSeries.together([series, *both]) if both else series
     read = signals.record.trial.scenario.body.signals

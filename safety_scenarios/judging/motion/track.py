@@ -295,7 +295,7 @@ def _track(signals: Signals, topic: str, robot: RobotModel) -> Track | None:
     try:
         return _as_commanded(signals, topic, robot, read)
     except LookupError:  # a field that some commands lack: how those move it is unknown
-        return _as_far_as_known(signals, topic, robot, read)
+        return _partial_track(signals, topic, robot, read)
 
 
 def _read(signals: Signals, topic: str, robot: RobotModel) -> AxisSignals | None:
@@ -346,7 +346,7 @@ def speeds_along(signals: Signals, read: AxisSignals) -> tuple[NDArray[numpy.int
     return columns[0].times, numpy.abs(velocity) if read.axes == JOINTS else velocity
 
 
-def _as_far_as_known(signals: Signals, topic: str, robot: RobotModel, read: AxisSignals) -> Track:
+def _partial_track(signals: Signals, topic: str, robot: RobotModel, read: AxisSignals) -> Track:
     """Return the same of commands of which some lack a field: what those ask for is unknown."""
     events = signals.counting(topic)
     along = read.signals if read.is_whole else (None,) * len(read.axes)

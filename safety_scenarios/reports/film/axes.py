@@ -37,7 +37,7 @@ class View:
     @staticmethod
     def bounds(scenes: Sequence[Scene]) -> 'View':
         """Return what just shows all that matters of some trials."""
-        xs, ys = zip(*(point for scene in scenes for point in _of_interest(scene)), strict=True)
+        xs, ys = zip(*(point for scene in scenes for point in _points_of_interest(scene)), strict=True)
         more_x, more_y = (max(_MARGIN_M, _LEAST_M / 2 - (max(values) - min(values)) / 2)
                           for values in (xs, ys))
         return View(min(xs) - more_x, max(xs) + more_x, min(ys) - more_y, max(ys) + more_y)
@@ -56,7 +56,7 @@ class View:
         return View(x - wide / 2, x + wide / 2, y - tall / 2, y + tall / 2)
 
 
-def _of_interest(scene: Scene) -> Iterator[Point]:
+def _points_of_interest(scene: Scene) -> Iterator[Point]:
     begin, end = scene.window
     decisive = scene.decisive
     for frame in scene.frames:

@@ -300,7 +300,7 @@ def moments(scenes: Sequence[Scene]) -> Sequence[float]:
     end = max(scene.window[1] for scene in scenes)
     close = close_to(scenes)
     found: list[float] = []
-    for t_s in _of_interest(scenes):
+    for t_s in _times_of_interest(scenes):
         if begin <= t_s <= end and len(found) < MOMENTS - 1 \
                 and all(abs(t_s - other) >= close for other in found):
             found.append(t_s)
@@ -323,7 +323,7 @@ def close_to(scenes: Sequence[Scene]) -> float:
                      - min(scene.window[0] for scene in scenes))
 
 
-def _of_interest(scenes: Sequence[Scene]) -> Iterator[float]:
+def _times_of_interest(scenes: Sequence[Scene]) -> Iterator[float]:
     if any(scene.has_onset for scene in scenes):
         yield max(scene.first.t_s for scene in scenes)
     for scene in scenes:
@@ -332,8 +332,8 @@ def _of_interest(scenes: Sequence[Scene]) -> Iterator[float]:
         if scene.figures.least is not None:
             yield scene.figures.least.t_s
     for scene in scenes:
-        if scene.stands_s is not None:
-            yield scene.stands_s
+        if scene.standstill_s is not None:
+            yield scene.standstill_s
 
 
 def _draw(axes: Axes, scene: Scene, t_s: float, view: View, place: int, close: float) -> None:
@@ -356,7 +356,7 @@ def _event(scene: Scene, t_s: float, close: float) -> str:
     """Return what happens at a moment in a word or two; what is drawn with it has its time."""
     figures = scene.figures
     named = [(scene.first.t_s if scene.has_onset else None, 'onset'),
-             (figures.reaction_s, 'reaction'), (scene.stands_s, 'stands'),
+             (figures.reaction_s, 'reaction'), (scene.standstill_s, 'stands'),
              (figures.least.t_s if figures.least else None, 'least gap')]
     return ', '.join(name if abs(when - t_s) < words.SAME_S else
                      f'{name} {words.seconds(when)}' for when, name in named
@@ -443,7 +443,7 @@ def _state(scene: Scene, t_s: float) -> str:
         parts.append(f'S_p {words.metres(frame.required)}')
     since = scene.figures.reaction_s
     if since is not None and t_s >= since:
-        parts.append('stands' if (scene.stands_s or math.inf) <= t_s and frame.phase == 'hazard'
+        parts.append('stands' if (scene.standstill_s or math.inf) <= t_s and frame.phase == 'hazard'
                      else 'reacted')
     return '   '.join(parts)
 

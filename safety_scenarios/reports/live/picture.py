@@ -36,7 +36,7 @@ def is_worth_telling(event: Event) -> bool:
     return event.kind in _WORTH
 
 
-def shown(text: str, most: int = _LONGEST) -> str:
+def printable(text: str, most: int = _LONGEST) -> str:
     """
     Return a text as one line in which nothing acts: control characters become escapes.
 
@@ -57,7 +57,7 @@ def number_of(trial: Trial | TrialResult) -> str:
     return f'warm-up {-trial.index}' if trial.warmup else f'trial {trial.index + 1}'
 
 
-def of_event(trial: Trial, event: Event, since_ns: int) -> Mapping[str, Any]:
+def event_fields(trial: Trial, event: Event, since_ns: int) -> Mapping[str, Any]:
     """
     Return an event worth telling as a JSON object; what it does not have is left out.
 
@@ -78,7 +78,7 @@ def of_event(trial: Trial, event: Event, since_ns: int) -> Mapping[str, Any]:
     return found
 
 
-def of_result(result: TrialResult, ended: int, planned: int) -> Mapping[str, Any]:
+def result_fields(result: TrialResult, ended: int, planned: int) -> Mapping[str, Any]:
     """Return what a trial came to as a JSON object: of its findings those that do not pass."""
     latency = result.latency
     reaction = None if latency is None else latency.reaction
@@ -108,7 +108,7 @@ def _worst(result: TrialResult) -> tuple[float, str | None] | None:
     return min(known, key=lambda one: one[0]) if len(units) == 1 else None
 
 
-def of_summary(summary: CampaignSummary) -> Mapping[str, Any]:
+def summary_fields(summary: CampaignSummary) -> Mapping[str, Any]:
     """Return what a campaign came to as a JSON object."""
     return {
         'schema': CAMPAIGN, 'controller': _cut(summary.controller), 'link': summary.link,
@@ -290,7 +290,7 @@ def _body(number: int, body: Body, robot: Robot) -> Shape:
 def caption(picture: Picture) -> str:
     """Return what stands above the robot."""
     scenario = picture.trial.scenario
-    lines = [shown(f'{scenario.id} {scenario.name}, {number_of(picture.trial)}', 80)]
+    lines = [printable(f'{scenario.id} {scenario.name}, {number_of(picture.trial)}', 80)]
     if picture.verdict is None:
         lines.append(picture.phase)
     else:

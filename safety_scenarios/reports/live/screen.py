@@ -32,7 +32,7 @@ from safety_scenarios.errors import SettingsError
 from safety_scenarios.reports.console_report import console as console_screen
 from safety_scenarios.reports.console_report import ConsoleReport, Screen, warn
 from safety_scenarios.reports.live.feed import Feed, Output
-from safety_scenarios.reports.live.picture import number_of, Picture, shown
+from safety_scenarios.reports.live.picture import number_of, Picture, printable
 from safety_scenarios.reports.page.page import will_be_written
 from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
@@ -303,14 +303,14 @@ class LiveScreen(Output):
     def began(self, beginning: Beginning) -> None:
         """Take the whole terminal."""
         self._began_s, self._planned = self._now_s(), beginning.planned
-        self._heading = shown(f'Against {beginning.controller.label} in {beginning.where}')
+        self._heading = printable(f'Against {beginning.controller.label} in {beginning.where}')
         self._is_on = True
         self._live.start()
 
     def happened(self, trial: Trial, event: Event, since_ns: int) -> None:
         """Keep a line."""
         said = '' if event.text is None else f': {event.text[:300]}'
-        self._happened.append(shown(
+        self._happened.append(printable(
             f'{since_ns / 1e9:7.2f} s  {event.kind} {event.name}{said}', 300))
 
     def show(self, picture: Picture) -> None:
@@ -329,7 +329,7 @@ class LiveScreen(Output):
                 self._latencies.append((None if took_ns is None else took_ns / 1e6,
                                         result.verdict))
         if result.verdict is not Verdict.PASS:
-            self._findings.append((result.verdict, shown(f'{name}: {result.reason}', 400)))
+            self._findings.append((result.verdict, printable(f'{name}: {result.reason}', 400)))
 
     def turn(self, dropped: int) -> None:
         if self._is_on:
@@ -368,7 +368,7 @@ class LiveScreen(Output):
         if picture is None:
             return Panel(Text('no trial yet'), title='current trial')
         scenario = picture.trial.scenario
-        lines = Text(shown(f'{scenario.id} {scenario.name}', 200), style='bold')
+        lines = Text(printable(f'{scenario.id} {scenario.name}', 200), style='bold')
         lines.append(f'\n{number_of(picture.trial)}, {picture.phase}\n', 'not bold')
         for name, value in (('distance', picture.distance), ('S_p', picture.required)):
             if value is not None:

@@ -19,7 +19,7 @@ from safety_scenarios.campaign.folder.folder import MANIFEST, settings_of
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
-from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, Rejudging
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
     clustered,
@@ -190,7 +190,7 @@ def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
     """
     summary = found.summary
     results = [trial.after for trial in found if not trial.after.warmup]
-    flaws = list(told(found.flaws))
+    flaws = list(flaw_lines(found.flaws))
     sut = summary.sut
     flaws += [] if sut is None else sut.doubts
     item = _Item()
@@ -201,7 +201,7 @@ def evidence_item(folder: Path, found: Rejudging) -> dict[str, Any]:
              verdict=summary.verdict.value,
              statement=f'{summary.controller} held every check in every trial of '
                        f'{counted(len(summary.scenarios), "scenario")}',
-             rates={name: _of_rate(rate, flaws) for name, rate in (
+             rates={name: _rate_fields(rate, flaws) for name, rate in (
                  ('hazards_missed', summary.missed), ('false_stops', summary.false_stops))})
     for number, text in enumerate(_contexts(folder, summary), 1):
         item.add(f'C{number}', 'context', 'ArtifactReference', 'G1', statement=text)
@@ -274,7 +274,7 @@ def _claim(summary: CampaignSummary, row: ScenarioSummary, flaws: Sequence[str],
             'clauses': list(named.clauses)}
 
 
-def _of_rate(rate: Rate, flaws: Sequence[str]) -> dict[str, Any]:
+def _rate_fields(rate: Rate, flaws: Sequence[str]) -> dict[str, Any]:
     """Return a rate over scenarios; no bound where a trial beside it was not decided."""
     why = [f'{counted(rate.undecided, "trial")} INCONCLUSIVE or ERROR'] if rate.undecided else []
     why += ['the folder is not as its campaign left it'] if flaws else []

@@ -90,30 +90,30 @@ def _censored(row: Row) -> bool | None:
     return None if found is None else found.latency_class is LatencyClass.NO_RESPONSE
 
 
-def _of_reaction(read: Callable[[Elapsed], Cell]) -> Callable[[Row], Cell]:
+def _reaction_cell(read: Callable[[Elapsed], Cell]) -> Callable[[Row], Cell]:
     return lambda row: read(row.trial.latency.reaction) \
         if row.trial.latency and row.trial.latency.reaction is not None else None
 
 
-def _of_world(name: str) -> Callable[[Row], Cell]:
+def _world_cell(name: str) -> Callable[[Row], Cell]:
     return lambda row: getattr(row.trial.world, name) if row.trial.world else None
 
 
-def _of_task(name: str) -> Callable[[Row], Cell]:
+def _task_cell(name: str) -> Callable[[Row], Cell]:
     return lambda row: getattr(row.trial.world.task, name) \
         if row.trial.world and row.trial.world.task else None
 
 
-def _of_separation(name: str) -> Callable[[Row], Cell]:
+def _separation_cell(name: str) -> Callable[[Row], Cell]:
     return lambda row: getattr(row.trial.separation, name) if row.trial.separation else None
 
 
-def _of_split(name: str) -> Callable[[Row], Cell]:
+def _split_cell(name: str) -> Callable[[Row], Cell]:
     return lambda row: _ms(getattr(row.trial.latency.split, name)) \
         if row.trial.latency and row.trial.latency.split else None
 
 
-def _of_part(name: str) -> Callable[[Row], Cell]:
+def _part_cell(name: str) -> Callable[[Row], Cell]:
     return lambda row: _ms(part.ns) if (part := _parts(row).get(name)) else None
 
 
@@ -133,16 +133,16 @@ def _margin_in(unit: str) -> Callable[[Row], Cell]:
     return lambda row: least_margin(row.trial.findings, unit)
 
 
-def _of_finding(read: Callable[[Finding], Cell]) -> Callable[[Row], Cell]:
+def _finding_cell(read: Callable[[Finding], Cell]) -> Callable[[Row], Cell]:
     return lambda row: None if row.finding is None else read(row.finding)
 
 
-def _of_sample(read: Callable[[Sample], Cell]) -> Callable[[Row], Cell]:
+def _sample_cell(read: Callable[[Sample], Cell]) -> Callable[[Row], Cell]:
     return lambda row: None if row.sample is None else read(row.sample)
 
 
-def _of_end(read: Callable[[Elapsed], Cell]) -> Callable[[Row], Cell]:
-    return _of_sample(lambda sample: None if sample.end is None else read(sample.end))
+def _end_cell(read: Callable[[Elapsed], Cell]) -> Callable[[Row], Cell]:
+    return _sample_cell(lambda sample: None if sample.end is None else read(sample.end))
 
 
 def _sample_ms(sample: Sample) -> float | None:
@@ -190,7 +190,7 @@ _TRIALS = (
            'about the controller.', lambda row: row.trial.verdict.value),
     Column('reason', 'text', 'The worst finding in one line.', lambda row: row.trial.reason),
     Column('latency_ms', 'float', 'Judged latency, from the onset of the hazard to the reaction.',
-           _of_reaction(lambda end: end.judged_ns / 1e6), 'ms', _JUDGED, _NO_REACTION),
+           _reaction_cell(lambda end: end.judged_ns / 1e6), 'ms', _JUDGED, _NO_REACTION),
     Column('latency_class', 'text', 'Where it falls in the budget: target, acceptable, critical, '
            'violation; no_response; anticipatory (it reacted before the hazard).',
            lambda row: row.trial.latency.latency_class.value if row.trial.latency else None,
@@ -229,19 +229,19 @@ _TRIALS = (
            lambda row: _ms(row.trial.latency.observed_ns) if row.trial.latency else None, 'ms',
            _STEADY, _NO_LATENCY),
     Column('latency_uncertainty_ms', 'float', 'Expanded uncertainty of latency_ms (k = 2).',
-           _of_reaction(lambda end: end.uncertainty_ns / 1e6), 'ms', '', _NO_REACTION),
+           _reaction_cell(lambda end: end.uncertainty_ns / 1e6), 'ms', '', _NO_REACTION),
     Column('latency_method', 'text', 'source: middleware stamps of both publishes; received: of '
            "the other's arrival; callback: the harness' own callbacks.",
-           _of_reaction(lambda end: end.method), absent=_NO_REACTION),
+           _reaction_cell(lambda end: end.method), absent=_NO_REACTION),
     Column('controller_ms', 'float', "The controller's part of the latency, from its receive to "
-           'its publish.', _of_split('controller_ns'), 'ms', 'system, offset corrected',
+           'its publish.', _split_cell('controller_ns'), 'ms', 'system, offset corrected',
            'there is no responder beside the controller, or its measurement is too coarse'),
     Column('stands_ms', 'float', 'From onset until the robot stood, as its world reports, or '
            'would by its declared stopping.',
            lambda row: _ms(row.trial.latency.stop.stands_ns)
            if row.trial.latency and row.trial.latency.stop else None, 'ms', _STEADY,
            'the reaction is no stop, or there was none'),
-    *(Column(f'part_{name}_ms', 'float', f'Part of the reaction: {label}.', _of_part(name), 'ms',
+    *(Column(f'part_{name}_ms', 'float', f'Part of the reaction: {label}.', _part_cell(name), 'ms',
              "the controller's own stamps", 'unknown, such as where the controller did not stamp '
              'its commands') for name, label in LABELS.items()),
     Column('parts_way', 'text', 'How far the robot moved in each of these parts (m, of an arm '
@@ -255,33 +255,33 @@ _TRIALS = (
              'no check of the trial has a margin in this unit: that is no sign that one holds')
       for name, unit in (('m', 'm'), ('s', 's'), ('m_per_s', 'm/s'), ('rad_per_s', 'rad/s'))),
     Column('separation_required_m', 'float', 'Protective separation distance S_p that the '
-           'latency, with its uncertainty, asks for.', _of_separation('required'), 'm', '',
+           'latency, with its uncertainty, asks for.', _separation_cell('required'), 'm', '',
            'the scenario does not say how to compute it, or there was no reaction'),
-    Column('separation_available_m', 'float', 'Distance at onset.', _of_separation('available'),
+    Column('separation_available_m', 'float', 'Distance at onset.', _separation_cell('available'),
            'm', '', 'the same, or the distance is unknown'),
     Column('min_gap_m', 'float', 'Least distance to anybody to keep away from; below 0 they '
-           'overlap.', _of_world('min_gap_m'), 'm', '', _NO_WORLD),
+           'overlap.', _world_cell('min_gap_m'), 'm', '', _NO_WORLD),
     Column('stopping_distance_m', 'float', 'Way from onset to standstill.',
-           _of_world('stopping_distance_m'), 'm', '', f'{_NO_WORLD}; or it did not come to '
+           _world_cell('stopping_distance_m'), 'm', '', f'{_NO_WORLD}; or it did not come to '
            'stand by itself'),
-    Column('contacts', 'int', 'How often something touched the robot.', _of_world('contacts'),
+    Column('contacts', 'int', 'How often something touched the robot.', _world_cell('contacts'),
            '1', '', _NO_WORLD),
     Column('contacts_caused', 'int', 'Those into which it moved, or in which it moved on.',
-           _of_world('contacts_caused'), '1', '', _NO_WORLD),
+           _world_cell('contacts_caused'), '1', '', _NO_WORLD),
     Column('peak_force_n', 'float', 'Largest contact force, as the simulator estimates it.',
-           _of_world('peak_force_n'), 'N', '', f'{_NO_WORLD}; or there was no contact'),
+           _world_cell('peak_force_n'), 'N', '', f'{_NO_WORLD}; or there was no contact'),
     Column('exposure_s', 'float', 'How long at least one limit of risk was violated.',
-           _of_world('exposure_s'), 's', "the world's own", _NO_WORLD),
+           _world_cell('exposure_s'), 's', "the world's own", _NO_WORLD),
     Column('safety_cost_s', 'float', 'Integral of how far limits of risk were violated.',
-           _of_world('safety_cost'), 's', "the world's own", _NO_WORLD),
+           _world_cell('safety_cost'), 's', "the world's own", _NO_WORLD),
     Column('time_lost_s', 'float', 'How long it stood although nothing called for a stop.',
-           _of_task('time_lost_s'), 's', "the world's own", f'{_NO_WORLD}; or there is no task'),
-    Column('task_done', 'bool', 'The goal was reached.', _of_task('done'),
+           _task_cell('time_lost_s'), 's', "the world's own", f'{_NO_WORLD}; or there is no task'),
+    Column('task_done', 'bool', 'The goal was reached.', _task_cell('done'),
            absent=f'{_NO_WORLD}; or there is no task'),
     Column('task_s', 'float', 'From the beginning of the trial until the goal was reached.',
-           _of_task('done_after_s'), 's', "the world's own",
+           _task_cell('done_after_s'), 's', "the world's own",
            f'{_NO_WORLD}; or the goal was not reached'),
-    Column('quadrant', 'text', 'Safe or unsafe, and done or not done.', _of_world('quadrant'),
+    Column('quadrant', 'text', 'Safe or unsafe, and done or not done.', _world_cell('quadrant'),
            absent=f'{_NO_WORLD}; or one of the two is unknown'),
     Column('rtf', 'float', 'Real-time factor of /clock.', lambda row: row.trial.rtf, '1', '',
            'there is no simulated time on a topic'),
@@ -316,26 +316,26 @@ _FINDINGS = (
     Column('number', 'int', 'Place among the findings of the trial, from 1.',
            lambda row: row.number),
     Column('check', 'text', "Name of the invariant, or of the harness' own check.",
-           _of_finding(lambda found: found.check)),
+           _finding_cell(lambda found: found.check)),
     Column('kind', 'text', 'Kind of the check: its plug-in, or harness.',
-           _of_finding(lambda found: found.kind)),
-    Column('source', 'text', 'The part that found it.', _of_finding(lambda found: found.source),
+           _finding_cell(lambda found: found.kind)),
+    Column('source', 'text', 'The part that found it.', _finding_cell(lambda found: found.source),
            absent='an earlier version wrote the result, which did not say'),
     Column('verdict', 'text', 'PASS, INCONCLUSIVE, ERROR or FAIL.',
-           _of_finding(lambda found: found.verdict.value if found.verdict else None),
+           _finding_cell(lambda found: found.verdict.value if found.verdict else None),
            absent='the check was not evaluated, which is no PASS'),
-    Column('reason', 'text', 'Why, with the numbers.', _of_finding(lambda found: found.reason)),
+    Column('reason', 'text', 'Why, with the numbers.', _finding_cell(lambda found: found.reason)),
     Column('margin', 'float', 'Signed distance to the limit, in the unit of the column '
-           'margin_unit; > 0 holds.', _of_finding(lambda found: found.margin),
+           'margin_unit; > 0 holds.', _finding_cell(lambda found: found.margin),
            'in margin_unit', '', 'there is no number, which is no sign that the check holds'),
     Column('margin_unit', 'text', 'Unit of margin: it differs from check to check.',
-           _of_finding(lambda found: found.unit if found.margin is not None else None),
+           _finding_cell(lambda found: found.unit if found.margin is not None else None),
            absent='there is no margin, or it has no unit'),
     Column('at_ms', 'float', 'When, after onset; below 0: before it.',
-           _of_finding(lambda found: found.at_ms), 'ms', _STEADY,
+           _finding_cell(lambda found: found.at_ms), 'ms', _STEADY,
            'it is about no moment, or there was no onset'),
     Column('severity', 'float', 'How much a violation weighs, 0 to 1.',
-           _of_finding(lambda found: found.severity), '1'))
+           _finding_cell(lambda found: found.severity), '1'))
 
 _NOT_OF_THE_ONSET = 'the end never came, or the sample is an obligation, which is timed by the ' \
                     'steady clock alone'
@@ -345,42 +345,42 @@ _SAMPLES = (
            lambda row: row.number),
     Column('quantity', 'text', 'What was timed: first_command, reaction and confirmed from the '
            'onset of the hazard; obligation from the firing of a rule to the demanded event.',
-           _of_sample(lambda sample: sample.quantity)),
-    Column('value_ms', 'float', 'The time that was judged.', _of_sample(_sample_ms), 'ms',
+           _sample_cell(lambda sample: sample.quantity)),
+    Column('value_ms', 'float', 'The time that was judged.', _sample_cell(_sample_ms), 'ms',
            _JUDGED, 'the end never came (censored is true), or it cannot be determined'),
     Column('censored', 'bool', 'The end never came while the harness listened: the time is '
-           'longer than that, and no number.', _of_sample(_sample_censored),
+           'longer than that, and no number.', _sample_cell(_sample_censored),
            absent='it is unknown whether it came'),
     Column('latency_class', 'text', 'Where it falls in its budget.',
-           _of_sample(lambda sample: sample.latency_class.value if sample.latency_class
-                      else None), absent='it has no budget, or it cannot be determined'),
+           _sample_cell(lambda sample: sample.latency_class.value if sample.latency_class
+                        else None), absent='it has no budget, or it cannot be determined'),
     Column('measured', 'bool', 'It may go into numbers: nothing kept the harness from observing '
            'well.', lambda row: {'reaction': row.trial.is_measured,
                                  'confirmed': row.trial.is_confirmation_measured}.get(
                                      row.sample.quantity) if row.sample else None,
            absent='first_command and obligation are in no number of the campaign'),
     Column('observed_ms', 'float', 'How long after onset the harness listened.',
-           _of_sample(lambda sample: _ms(sample.observed_ns)), 'ms', _STEADY,
+           _sample_cell(lambda sample: _ms(sample.observed_ns)), 'ms', _STEADY,
            'the sample is an obligation'),
     Column('steady_ms', 'float', 'Real time by the method, checked against the steady clock.',
-           _of_end(lambda end: end.steady_ns / 1e6), 'ms', _STEADY, _NOT_OF_THE_ONSET),
+           _end_cell(lambda end: end.steady_ns / 1e6), 'ms', _STEADY, _NOT_OF_THE_ONSET),
     Column('ros_ms', 'float', 'ROS time between the same instants.',
-           _of_end(lambda end: _ms(end.ros_ns)), 'ms', 'ROS',
+           _end_cell(lambda end: _ms(end.ros_ns)), 'ms', 'ROS',
            f'{_NOT_OF_THE_ONSET}; or system time stepped'),
     Column('callback_ms', 'float', "Real time in the evaluator's own callbacks.",
-           _of_end(lambda end: end.callback_ns / 1e6), 'ms', _STEADY, _NOT_OF_THE_ONSET),
+           _end_cell(lambda end: end.callback_ns / 1e6), 'ms', _STEADY, _NOT_OF_THE_ONSET),
     Column('header_ms', 'float', 'By the header stamps that the senders wrote: never judged.',
-           _of_end(lambda end: _ms(end.header_ns)), 'ms', "the senders' own",
+           _end_cell(lambda end: _ms(end.header_ns)), 'ms', "the senders' own",
            f'{_NOT_OF_THE_ONSET}; or a message has no header'),
     Column('uncertainty_ms', 'float', 'Expanded uncertainty (k = 2).',
-           _of_end(lambda end: end.uncertainty_ns / 1e6), 'ms', '', _NOT_OF_THE_ONSET),
-    Column('method', 'text', 'source, received or callback.', _of_end(lambda end: end.method),
+           _end_cell(lambda end: end.uncertainty_ns / 1e6), 'ms', '', _NOT_OF_THE_ONSET),
+    Column('method', 'text', 'source, received or callback.', _end_cell(lambda end: end.method),
            absent=_NOT_OF_THE_ONSET),
     Column('rule', 'text', 'The rule that demands it, in the words of the file.',
-           _of_sample(lambda sample: sample.rule.rule if sample.rule else None),
+           _sample_cell(lambda sample: sample.rule.rule if sample.rule else None),
            absent='the sample is no obligation'),
     Column('late_by_ms', 'float', 'How long after its deadline the demanded event came.',
-           _of_sample(lambda sample: _ms(sample.duty.late_by_ns) if sample.duty else None), 'ms',
+           _sample_cell(lambda sample: _ms(sample.duty.late_by_ns) if sample.duty else None), 'ms',
            _STEADY, 'it came in time or never, or the sample is no obligation'))
 
 TABLES: Mapping[Table, tuple[Column, ...]] = {

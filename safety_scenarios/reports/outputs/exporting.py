@@ -16,7 +16,7 @@ from typing import Any, get_args, Literal
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.files import journal_path, unwritten
 from safety_scenarios.campaign.rejudging.rejudge import rejudge, Rejudging
-from safety_scenarios.errors import seen, SettingsError, TraceError
+from safety_scenarios.errors import escaped_controls, SettingsError, TraceError
 from safety_scenarios.reports.outputs.assurance import evidence_item
 from safety_scenarios.reports.outputs.columns import Campaign, Cell, Table, TABLES
 from safety_scenarios.reports.outputs.inspect_log import log_name, log_text
@@ -94,8 +94,8 @@ def names_of(folders: Sequence[Path]) -> Sequence[str]:
     for folder in resolved:
         if resolved.count(folder) > 1:
             raise SettingsError(f'{folder}: got it twice, expected each campaign once')
-    short = [seen(folder.name) for folder in resolved]
-    return short if len(set(short)) == len(short) else [seen(str(folder)) for folder in folders]
+    short = [escaped_controls(folder.name) for folder in resolved]
+    return short if len(set(short)) == len(short) else [escaped_controls(str(folder)) for folder in folders]
 
 
 def refuse_inside(output: Path, folders: Sequence[Path]) -> None:

@@ -24,7 +24,7 @@ from safety_scenarios.campaign.folder.files import journal_path
 from safety_scenarios.campaign.folder.folder import MANIFEST
 from safety_scenarios.campaign.folder.many import started_in
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.rejudging.rejudge import Rejudged, Rejudging, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, Rejudged, Rejudging
 from safety_scenarios.campaign.statistics.proportions import SIMULATED
 from safety_scenarios.errors import SettingsError
 from safety_scenarios.scenario.event import Event
@@ -63,7 +63,7 @@ def log_text(folder: Path, name: str, found: Rejudging) -> str:
     """
     trials = [one for one in found if not one.after.warmup]
     results = [one.after for one in trials]
-    flaws = list(told(found.flaws))
+    flaws = list(flaw_lines(found.flaws))
     began = _began(folder, results)
     log = {
         'version': LOG_VERSION, 'status': _status(found, flaws),

@@ -37,11 +37,11 @@ def write_parquet(path: Path, columns: Sequence[Column], rows: Iterable[Sequence
     arrays = [pyarrow.array([_storable(row[number]) for row in made], _TYPES[column.type])
               for number, column in enumerate(columns)]
     parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(
-        [pyarrow.field(column.name, _TYPES[column.type], nullable=True, metadata=_told(column))
+        [pyarrow.field(column.name, _TYPES[column.type], nullable=True, metadata=_metadata(column))
          for column in columns])), path)
 
 
-def _told(column: Column) -> dict[str, str]:
+def _metadata(column: Column) -> dict[str, str]:
     return {name: text for name, text in (
         ('unit', column.unit), ('clock', column.clock), ('meaning', column.meaning),
         ('absent', column.absent)) if text}

@@ -21,7 +21,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from safety_scenarios.campaign.folder.folder import MANIFEST, SETTINGS
 from safety_scenarios.campaign.folder.provenance import versions
-from safety_scenarios.campaign.rejudging.rejudge import Rejudging, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, Rejudging
 from safety_scenarios.errors import counted
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.rounding import figures_down, figures_up
@@ -65,7 +65,7 @@ class _Facts:
         self.summary: CampaignSummary = found.summary
         self.results = [one.after for one in found if not one.after.warmup]
         self.not_judged = [one for one in found.not_judged if one.index >= 0]
-        self.flaws = [*told(found.flaws), *(found.summary.sut.doubts if found.summary.sut else ())]
+        self.flaws = [*flaw_lines(found.flaws), *(found.summary.sut.doubts if found.summary.sut else ())]
         if self.summary.completed < self.summary.planned:
             self.flaws.append(f'{self.summary.completed} of '
                               f'{counted(self.summary.planned, "planned trial")} were completed')

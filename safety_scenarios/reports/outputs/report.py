@@ -39,7 +39,7 @@ from safety_scenarios.campaign.folder.folder import (
 from safety_scenarios.campaign.folder.provenance import versions
 from safety_scenarios.campaign.folder.signing import is_signed
 from safety_scenarios.campaign.process import uninterrupted
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, summary_of, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, rejudge, summary_of
 from safety_scenarios.campaign.statistics.degradation import Varying
 from safety_scenarios.campaign.statistics.summarise import latency_quantile, summarise
 from safety_scenarios.errors import (
@@ -215,7 +215,7 @@ def report_trials(trials: Sequence[tuple[Path, TrialResult]], output: Path) -> N
     require()
     sources = []
     for folder, result in trials:
-        flaws = tuple(told(evidence_of(folder).flaws))
+        flaws = tuple(flaw_lines(evidence_of(folder).flaws))
         summary = summarise([result], controller=result.controller, seed=result.seed,
                             link=settings_of(folder).run.link, planned=1, interrupted=False)
         found = source_in(folder, summary, [result], Trust(
@@ -250,12 +250,12 @@ def source_of(folder: Path, *, again: bool = True, matrix: KillMatrix | None = N
     if again:
         found = rejudge(folder)
         results, summary = [trial.after for trial in found.trials], found.summary
-        flaws = list(told(found.flaws))
+        flaws = list(flaw_lines(found.flaws))
     else:
         evidence = evidence_of(folder)
         results = [line.result for line in evidence.lines.values()]
         summary = summary_of(folder, results)
-        flaws = [*told(evidence.flaws), *_unlike(folder, summary)]
+        flaws = [*flaw_lines(evidence.flaws), *_unlike(folder, summary)]
     return source_in(folder, summary, results, Trust(
         tuple(flaws), _AGAIN if again else _AS_WRITTEN, _manifest(folder), _signature(folder),
         is_as_written=not again), matrix, draws=again)
@@ -288,7 +288,7 @@ def source_in(folder: Path, summary: CampaignSummary, results: Sequence[TrialRes
     :param draws: draw every trial from its record, also where that was kept
     """
     is_kept = not draws and not any(text.startswith((VIEWS, MANIFEST)) for text in trust.flaws)
-    views, known = _kept(folder) if is_kept else ({}, {})
+    views, known = _stored_views(folder) if is_kept else ({}, {})
     missing = [result for result in results if result.trial_id not in views
                and (folder / journal_path(result.trial_id)).is_file()]
     for result, view, scenario in _from_records(folder, missing):
@@ -363,7 +363,7 @@ def _cut_half_member(path: Path) -> None:
             file.truncate(len(data) - len(rest))
 
 
-def _kept(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:
+def _stored_views(folder: Path) -> tuple[dict[str, bytes], dict[str, Mapping[str, Any]]]:
     """Return what ``views.jsonl.gz`` holds; a line that a crash cut is left out."""
     views, known = dict[str, bytes](), dict[str, Mapping[str, Any]]()
     with suppress(OSError):

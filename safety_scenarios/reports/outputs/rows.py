@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import math
 import re
 
-from safety_scenarios.errors import seen
+from safety_scenarios.errors import escaped_controls
 from safety_scenarios.reports.outputs.columns import (
     Campaign,
     Cell,
@@ -55,7 +55,7 @@ def csv_lines(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> Iter
 
 def guarded(text: str) -> str:
     """Return a text as it stands in a cell."""
-    plain = seen(text.replace('\\', '\\\\'))
+    plain = escaped_controls(text.replace('\\', '\\\\'))
     return _START.sub(lambda found: f"{found[1]}{found[2]}'{found[3]}" if found[3] else found[0],
                       plain)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from safety_scenarios.campaign.folder.evidence import evidence_of
 from safety_scenarios.campaign.folder.files import journal_path
-from safety_scenarios.campaign.rejudging.rejudge import rejudge, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, rejudge
 from safety_scenarios.campaign.rejudging.stored_trials import judged, named
 from safety_scenarios.judging.findings.harness import doubted
 from safety_scenarios.reports.failures import urgency_of
@@ -62,7 +62,7 @@ def trials_in(folder: Path) -> Listed:
             result = doubted(line.result, doubts.get(planned.trial_id) or [
                 'it could not be judged again'])
         rows.append(_row(folder, number, planned, result))
-    return Listed(rows, evidence.settings.controller.label, told(found.flaws),
+    return Listed(rows, evidence.settings.controller.label, flaw_lines(found.flaws),
                   found.summary, [trial.after for trial in found if not trial.after.warmup],
                   {'settings': evidence.settings.raw})
 

@@ -139,7 +139,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
     from markupsafe import Markup
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE), autoescape=True, trim_blocks=True,
-        lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_shown)
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined, finalize=_escaped)
     environment.filters['visible'] = visible
     environment.filters['percent_up'] = percent_up
     level = 9 if sum(len(source.results) for source in sources) > _FEW else 1
@@ -163,7 +163,7 @@ def render(sources: Sequence[Source], comparison: Mapping[str, Any] | None = Non
                        for number, block in enumerate(outside)})
 
 
-def _shown(value: Any) -> Any:
+def _escaped(value: Any) -> Any:
     """Return what an expression of the template is written as; our own markup stays."""
     return visible(value) if type(value) is str else value
 

@@ -58,7 +58,7 @@ class ProtectiveDistance:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _LastDistance:
     """How far away a body was shown last."""
 
     distance: float
@@ -76,7 +76,7 @@ class _Source:
     def __init__(self, is_hazard: bool, topic: str, intent: BodyIntent) -> None:
         self.is_hazard, self.topic, self.kind = is_hazard, topic, intent.kind
         self.distance = intent.distance
-        self.stands = intent.bodies()[0].motion.stands
+        self.stands = intent.bodies()[0].motion.is_stationary
         """Whether nothing but the robot itself can bring it nearer."""
         self._intent, self._places = intent, (math.nan, _places(intent, intent.distance))
 
@@ -103,7 +103,7 @@ class _Applied:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Moment:
     """What is there at a moment."""
 
     bodies: list[Body] = field(default_factory=list)
@@ -132,7 +132,7 @@ class SceneBuilder:
         self._known = {(one.is_hazard, one.topic) for one in self._sources}
         self._onset_ns, self._clear_ns = onset_ns, clear_ns
         self._zero_ns, self._now_ns = zero_ns, zero_ns
-        self._shown: dict[tuple[bool, str], _Shown] = {}
+        self._shown: dict[tuple[bool, str], _LastDistance] = {}
         self._applied: dict[str, _Applied] = {}
         self._truths: dict[str, Mapping[str, float]] = {}
         block = scene_of_file(trial.scenario.body)
@@ -158,7 +158,7 @@ class SceneBuilder:
             if event.arguments is not None:
                 self._applied[event.name] = _applied(event)
             elif DISTANCE in event.truth:
-                self._shown[event.hazard, event.name] = _Shown(
+                self._shown[event.hazard, event.name] = _LastDistance(
                     event.truth[DISTANCE], self._now_ns, True)
         elif event.kind == 'state':
             self._report(event)
@@ -184,7 +184,7 @@ class SceneBuilder:
             self.footprint = truth.get('radius', self.footprint)
         applied = self._applied.get(name)
         if applied is not None and DISTANCE in truth:
-            self._shown[applied.is_hazard, name] = _Shown(
+            self._shown[applied.is_hazard, name] = _LastDistance(
                 truth[DISTANCE], self._now_ns, False, applied.kind)
 
     def phase_at(self, t_ns: int) -> Phase:
@@ -210,7 +210,7 @@ class SceneBuilder:
             robot = predicted or Robot(0.0, 0.0, 0.0, _over_ground(truth))
             if phase != 'nominal' and self._anchor is None:
                 self._anchor = robot
-            found = self._as_shown(t_ns, phase, robot, predicted is not None)
+            found = self._from_stimuli(t_ns, phase, robot, predicted is not None)
         speed = robot.speed
         if speed is None and commanded is not None and self._body.separation:
             speed = abs(commanded) * self._body.separation.metres_per_unit
@@ -218,9 +218,9 @@ class SceneBuilder:
                      min(found.gaps, default=None), self._protective.at(speed),
                      min(found.distances, default=None), commanded)
 
-    def _as_shown(self, t_ns: int, phase: Phase, robot: Robot, has_path: bool) -> _Found:
+    def _from_stimuli(self, t_ns: int, phase: Phase, robot: Robot, has_path: bool) -> _Moment:
         """Return what stimuli show."""
-        found = _Found()
+        found = _Moment()
         for key in (key for key in self._shown if key not in self._known):
             one = self._shown[key]
             if self._is_visible(one, key[0], t_ns, phase):
@@ -238,19 +238,19 @@ class SceneBuilder:
                 anchor = self._anchor
                 if source.stands:  # only the robot has come nearer to it
                     distance = source.distance
-            found.bodies.extend(_seen(source, distance, anchor, robot, self.footprint))
+            found.bodies.extend(_stimulus_bodies(source, distance, anchor, robot, self.footprint))
         found.gaps.extend(body.gap for body in found.bodies if body.gap is not None)
         return found
 
-    def _is_visible(self, shown: _Shown, is_hazard: bool, t_ns: int, phase: Phase) -> bool:
+    def _is_visible(self, shown: _LastDistance, is_hazard: bool, t_ns: int, phase: Phase) -> bool:
         """Return whether it is still there: not what was shown before another phase began."""
         ends, until_ns = ('after', self._clear_ns) if is_hazard else ('hazard', self._onset_ns)
         return t_ns - shown.t_ns <= _HELD_NS and math.isfinite(shown.distance) and (
             phase != ends or until_ns is None or shown.t_ns >= until_ns)
 
-    def _reported(self) -> _Found:
+    def _reported(self) -> _Moment:
         """Return what the world reports; who is shown to two sensors is one body."""
-        found, places = _Found(), set[tuple[float, float, str]]()
+        found, places = _Moment(), set[tuple[float, float, str]]()
         for name, truth in self._truths.items():
             if name == ROBOT:
                 continue
@@ -339,8 +339,8 @@ def _name(topic: str, number: int) -> str:
     return topic if not number else f'{topic}#{number + 1}'
 
 
-def _seen(source: _Source, distance: float, anchor: Robot, robot: Robot,
-          radius: float) -> Iterator[Body]:
+def _stimulus_bodies(source: _Source, distance: float, anchor: Robot, robot: Robot,
+                     radius: float) -> Iterator[Body]:
     """
     Yield the bodies of a stimulus.
 

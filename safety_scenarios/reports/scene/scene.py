@@ -171,7 +171,7 @@ class Scene:
         return next((frame for frame in self.frames if frame.t_s >= 0.0), self.frames[-1])
 
     @property
-    def stands_s(self) -> float | None:
+    def standstill_s(self) -> float | None:
         """When the robot first stands after the reaction, None without one."""
         since = self.figures.reaction_s
         return None if since is None else next(

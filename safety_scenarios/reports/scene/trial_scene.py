@@ -16,7 +16,7 @@ import math
 import numpy
 from safety_scenarios.errors import counted, InputError
 from safety_scenarios.judging.judged_trial import JudgedTrial
-from safety_scenarios.judging.motion.path import course
+from safety_scenarios.judging.motion.path import compute_path
 from safety_scenarios.judging.motion.signals import Signals
 from safety_scenarios.judging.motion.track import tracks_of
 from safety_scenarios.reports.scene.builder import is_placed, scene_of_file, SceneBuilder
@@ -57,7 +57,7 @@ def predict_path(record: TrialRecord) -> PredictedPath | None:
     if not found:
         return None
     track, begin_ns = found[0], record.events[0].stamps.steady_ns
-    way = course(motion, track, begin_ns, record.end_ns, slowed=not track.is_measured)
+    way = compute_path(motion, track, begin_ns, record.end_ns, slowed=not track.is_measured)
     times = numpy.append(numpy.arange(begin_ns, record.end_ns, _STEP_NS), record.end_ns)
     rows = numpy.stack([numpy.interp(times, way.times_ns, values) for values in (
         way.x, way.y, way.headings, way.speeds)], axis=1).tolist()

@@ -29,7 +29,7 @@ _HIDDEN = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-
 """What moves a cursor, turns a text around, or is not seen."""
 
 
-def shown(text: str, most: int | None = None) -> str:
+def printable(text: str, most: int | None = None) -> str:
     r"""
     Return a text in which everything is seen: an escape in place of what is not, such as ``\x1b``.
 
@@ -44,7 +44,7 @@ def shown(text: str, most: int | None = None) -> str:
 
 def on_one_line(text: str, most: int | None = None) -> str:
     """Return the same without line breaks and tabs, which become blanks."""
-    return ' '.join(shown(text, most).split())
+    return ' '.join(printable(text, most).split())
 
 
 def _escape(found: re.Match[str]) -> str:
@@ -161,17 +161,17 @@ _KINDS = ('say', 'tool_call', 'tool_result', 'response', 'call', 'call_state')
 
 def words(record: TrialRecord, zero_ns: int) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Return what was said and called, and how many entries are left out after it."""
-    found = [*sorted(_said(record, zero_ns), key=lambda one: int(one['t'])),
+    found = [*sorted(_message_rows(record, zero_ns), key=lambda one: int(one['t'])),
              *_judged(record, zero_ns)]
     left, shortened = _ALL, list[Mapping[str, Any]]()
     for one in found[:_ENTRIES]:
         most = max(_SHORTEST, min(_LONGEST, left))
         left -= min(most, len(one['text']))
-        shortened.append({**one, 'text': shown(one['text'], most)})
+        shortened.append({**one, 'text': printable(one['text'], most)})
     return shortened, max(0, len(found) - _ENTRIES)
 
 
-def _said(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
+def _message_rows(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
     for event in record.of_kind('stimulus', PROMPT):
         yield from _prompt(event, zero_ns)
     body = record.trial.scenario.body
@@ -405,11 +405,11 @@ def _signal(signals: Signals, name: str, signal: Signal, zero_ns: int) -> dict[s
 
 def moments(record: TrialRecord, result: TrialResult, zero_ns: int) -> Sequence[Mapping[str, Any]]:
     """Return the single moments that matter, in order of time."""
-    found = [*_of_latency(result), *_of_world(result), *_of_record(record, zero_ns)]
+    found = [*_latency_marks(result), *_world_marks(result), *_fault_marks(record, zero_ns)]
     return sorted(found, key=lambda one: int(one['t']))
 
 
-def _of_latency(result: TrialResult) -> Iterator[Mapping[str, Any]]:
+def _latency_marks(result: TrialResult) -> Iterator[Mapping[str, Any]]:
     latency = result.latency
     if latency is None:
         return
@@ -422,7 +422,7 @@ def _of_latency(result: TrialResult) -> Iterator[Mapping[str, Any]]:
                'text': on_one_line(f'{latency.stop.moved}: {latency.stop.source}', 200)}
 
 
-def _of_world(result: TrialResult) -> Iterator[Mapping[str, Any]]:
+def _world_marks(result: TrialResult) -> Iterator[Mapping[str, Any]]:
     world = result.world
     if world is not None and world.min_gap_m is not None and world.min_gap_at_ms is not None:
         yield {'t': round(world.min_gap_at_ms), 'what': 'least gap',
@@ -433,7 +433,7 @@ def _of_world(result: TrialResult) -> Iterator[Mapping[str, Any]]:
             yield {'t': round(one.at_ms), 'what': 'touch', 'text': on_one_line(one.reason, 200)}
 
 
-def _of_record(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
+def _fault_marks(record: TrialRecord, zero_ns: int) -> Iterator[Mapping[str, Any]]:
     """Yield what went wrong on the way, the first of each kind and name."""
     seen: dict[tuple[str, str], list[Event]] = {}
     for kind in ('fault', 'undeclared', 'lost'):

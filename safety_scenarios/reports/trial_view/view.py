@@ -204,7 +204,7 @@ _SCENERY = 40
 
 def above(scene: Scene) -> dict[str, Any]:
     """Return the part of a view that is called ``truth``, see ``view``."""
-    frames = _kept(scene)
+    frames = _key_frames(scene)
     bodies, left_out = _bodies(scene, frames)
     has_tool = any(frame.robot.tool is not None for frame in frames)
     return {
@@ -228,7 +228,7 @@ def above(scene: Scene) -> dict[str, Any]:
         'route': [all_rounded(point, 2) for point in scene.route[:_SCENERY]]}
 
 
-def _kept(scene: Scene) -> Sequence[Frame]:
+def _key_frames(scene: Scene) -> Sequence[Frame]:
     """Return the moments that are shown: with each dip of speed, and extremes of the gap."""
     frames, (begin, end) = scene.frames, scene.window
     inside = [place for place, frame in enumerate(frames) if begin <= frame.t_s <= end]
@@ -240,7 +240,7 @@ def _kept(scene: Scene) -> Sequence[Frame]:
                        (range(first), _BEFORE_AND_AFTER // 2),
                        (range(last + 1, len(frames)), _BEFORE_AND_AFTER // 2)):
         found |= set(part[::max(1, -(-len(part) // most))])
-    moments = [0.0, scene.figures.reaction_s, scene.stands_s, scene.all_clear_s,
+    moments = [0.0, scene.figures.reaction_s, scene.standstill_s, scene.all_clear_s,
                scene.figures.least.t_s if scene.figures.least else None]
     found |= {frames.index(scene.at(t_s)) for t_s in moments if t_s is not None}
     times = [frame.t_s for frame in frames]

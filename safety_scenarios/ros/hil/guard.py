@@ -70,15 +70,15 @@ class Guard:
         """Return every interlock that does not hold, with why; one that fails does not."""
         now_ns, found = self._now_ns(), dict[str, str]()
         for interlock in self.interlocks if among is None else among:
-            why = _asked(interlock, now_ns)
+            why = _refusal(interlock, now_ns)
             if why is not None:
                 found[interlock.name] = why
             if (why is None) != (self._told.get(interlock.name, '') is None):
-                self.tell('interlock', name=interlock.name, holds=why is None, why=why)
+                self.write_log('interlock', name=interlock.name, holds=why is None, why=why)
             self._told[interlock.name] = why
         return found | ({'log': self._unlogged} if self._unlogged else {})
 
-    def tell(self, what: str, **fields: Any) -> None:
+    def write_log(self, what: str, **fields: Any) -> None:
         """Write into the run log; what cannot be written down must not be done either."""
         try:
             self._log(what, **fields)
@@ -97,7 +97,7 @@ class Guard:
             self._watched_ns = None if self._watched_ns is None else self._now_ns()
             self.is_open = True
             self.require('begin')
-            self.tell('opened', **about)
+            self.write_log('opened', **about)
 
     def arm(self, **about: Any) -> None:
         """
@@ -108,13 +108,13 @@ class Guard:
         with self.lock:
             self.require('arm')
             self.is_armed = True
-            self.tell('armed', **about)
+            self.write_log('armed', **about)
 
     def end(self, **about: Any) -> None:
         """Close; calling it again does nothing."""
         was_open, self.is_open, self.is_armed = self.is_open, False, False
         if was_open:
-            self.tell('disarmed', **about)
+            self.write_log('disarmed', **about)
 
     def require(self, what: str, *, hazard: bool = False) -> None:
         """
@@ -146,7 +146,7 @@ class Guard:
         """Take note that something has left."""
         self._sent_ns = self._now_ns()
 
-    def heard(self) -> None:
+    def check_now(self) -> None:
         """
         Look at once, in a thread that has just heard something, and that waits for nobody.
 
@@ -156,7 +156,7 @@ class Guard:
         if self.is_open and not self._noticed:
             now_ns = self._now_ns()
             self._noticed = {known.name: why for known in self.interlocks
-                             if (why := _asked(known, now_ns)) is not None}
+                             if (why := _refusal(known, now_ns)) is not None}
 
     def watch(self) -> None:
         """Look once; called by a thread of its own, which needs nobody to send anything."""
@@ -182,10 +182,10 @@ class Guard:
         self.loss = Loss(lacking, now_ns, self._sent_ns)
         self.is_open = self.is_armed = False
         self.withdraw()
-        self.tell('withdrawn', lacking=lacking, noticed_ns=now_ns, last_stimulus_ns=self._sent_ns)
+        self.write_log('withdrawn', lacking=lacking, noticed_ns=now_ns, last_stimulus_ns=self._sent_ns)
 
 
-def _asked(interlock: Interlock, now_ns: int) -> str | None:
+def _refusal(interlock: Interlock, now_ns: int) -> str | None:
     try:
         return interlock.why_not(now_ns)
     except LookupError as error:
@@ -279,7 +279,7 @@ class Readiness:
                     'interlocks for the way back')
         self._is_press_used = True
         why = send_back(self._look)
-        self._guard.tell('reset', service=self._settings.reset_service, why=why)
+        self._guard.write_log('reset', service=self._settings.reset_service, why=why)
         if why is not None:
             raise InterlockError(f'{self._settings.reset_service}: {why}')
         self._until(self._on_the_way, 'robot back at its start')
@@ -297,8 +297,8 @@ class Readiness:
         lacking = self._guard.lacking(self._moving)
         if not lacking:
             return
-        self._guard.tell('lost on the way back', service=self._settings.reset_service,
-                         lacking=lacking)
+        self._guard.write_log('lost on the way back', service=self._settings.reset_service,
+                              lacking=lacking)
         self._confirmation.revoke()
         self._deadman.renew()
         why = (f'interlock {_first(lacking)}. It was lost on the way back to the start '
@@ -326,8 +326,8 @@ class Readiness:
                 if found is None:
                     return f'confirmation: got no answer for {scenario_id}, expected one: {how}'
                 known.answer(scenario_id, is_yes=found)
-                self._guard.tell('confirmation', scenario=scenario_id, yes=found,
-                                 by=self._settings.confirm)
+                self._guard.write_log('confirmation', scenario=scenario_id, yes=found,
+                                      by=self._settings.confirm)
                 return None
             self._until(answered, 'confirmation')
         why = known.why_not(self._time.now_ns())

@@ -181,18 +181,18 @@ class GuardedLink(ForwardingLink):
             self._applied.discard(topic)
             self._inner.withdraw(topic)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something, if every interlock holds."""
         with self._guard.lock:
             self._guard.require('a line of the conversation')
-            stamps = self._inner.tell(envelope, hearers)
+            stamps = self._inner.deliver(envelope, hearers)
             self._guard.sent()
         return stamps
 
     def call(self, call: Call, symbol: str) -> Event:
         """Ask the stack for something, if every interlock holds."""
         with self._guard.lock:
-            self._guard.require(call.asked.name)
+            self._guard.require(call.target.name)
             event = self._inner.call(call, symbol)
             self._guard.sent()
         return event

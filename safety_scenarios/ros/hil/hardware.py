@@ -88,7 +88,7 @@ _KEPT = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE,
 
 
 @dataclass(frozen=True)
-class Heard:
+class Subscription:
     """One topic to listen to: what it says goes to whom."""
 
     word: Word
@@ -104,7 +104,7 @@ class Listening:
     :param alone: is told who commands
     """
 
-    def __init__(self, node: Node, heard: Sequence[tuple[str, Heard]], alone: Alone) -> None:
+    def __init__(self, node: Node, heard: Sequence[tuple[str, Subscription]], alone: Alone) -> None:
         self._node, self._heard, self._alone = node, heard, alone
         self._subscriptions: dict[Word, tuple[str, Any]] = {}
         self.commands: Sequence[str] = ()
@@ -139,7 +139,7 @@ class Listening:
     def _publishers(self, topic: str) -> Sequence[Any]:
         return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
 
-    def _listen(self, topic: str, heard: Heard, interface: str) -> None:
+    def _listen(self, topic: str, heard: Subscription, interface: str) -> None:
         known = self._subscriptions.get(heard.word)
         if known is not None and known[0] == interface:
             return
@@ -205,8 +205,8 @@ class Hardware:
             AreaClear(words['area'])) if known.name not in hil.without]
         self._guard = Guard([*early, self._preflight, self._alone], time.monotonic_ns, log)
         self._listening = Listening(node, [
-            (topic, Heard(words[name], partial(self._hear, deadman.take if name == 'deadman'
-                                               else words[name].take)))
+            (topic, Subscription(words[name], partial(self._receive, deadman.take if name == 'deadman'
+                                                      else words[name].take)))
             for name, (topic, _) in _topics(hil).items() if name not in hil.without], self._alone)
         home = Home(feedback, hil.reset_within_m, hil.reset_within_rad)
         self._readiness = Readiness(
@@ -214,9 +214,9 @@ class Hardware:
             self._send_back if hil.reset_service else None, _Steady(),
             measuring.get_logger().info)
 
-    def _hear(self, take: Callable[[Any, int], None], message: Any, now_ns: int) -> None:
+    def _receive(self, take: Callable[[Any, int], None], message: Any, now_ns: int) -> None:
         take(message, now_ns)
-        self._guard.heard()
+        self._guard.check_now()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -233,7 +233,7 @@ class Hardware:
                     except Exception as error:  # what is not looked at any more goes stale
                         if told != described(error):
                             told = described(error)
-                            self._guard.tell('no look', why=told)
+                            self._guard.write_log('no look', why=told)
                 ticks += 1
                 self._guard.watch()
         thread = threading.Thread(target=watch, name='interlocks', daemon=True)
@@ -295,8 +295,8 @@ class Hardware:
         """Take a no of the operator that nobody has asked for now, in the thread that listens."""
         refused = self._confirmation.refuse()
         if refused:
-            self._guard.tell('confirmation', scenario=refused, yes=False, by=self._hil.confirm)
-            self._guard.heard()
+            self._guard.write_log('confirmation', scenario=refused, yes=False, by=self._hil.confirm)
+            self._guard.check_now()
         return refused
 
     def _send_back(self, look: Callable[[], None]) -> str | None:

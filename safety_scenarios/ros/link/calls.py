@@ -99,13 +99,13 @@ class Calls:
         for call in calls:
             self._requests[_key(call)] = _built(call)
         for call in calls:
-            self._await_server(call.asked, deadline)
+            self._await_server(call.target, deadline)
 
     def send(self, call: Call, symbol: str) -> str | None:
         """Send a goal or a request; return it as JSON."""
-        asked, request = call.asked, self._requests[_key(call)]
+        asked, request = call.target, self._requests[_key(call)]
         client, told = self._clients[asked.name, asked.type], partial(
-            self._tell, self._trial_id, asked.name, symbol)
+            self._report, self._trial_id, asked.name, symbol)
         if isinstance(asked, ActionGoal):
             goal = _Goal(asked.name)
             self._goals.append(goal)
@@ -210,8 +210,8 @@ class Calls:
         goal.is_over = True
         told(_ENDS.get(found.status, ABORTED), stamps, _text(found.result))
 
-    def _tell(self, trial_id: str, name: str, symbol: str, state: CallState,
-              stamps: Stamps | None = None, said: str | None = None) -> None:
+    def _report(self, trial_id: str, name: str, symbol: str, state: CallState,
+                stamps: Stamps | None = None, said: str | None = None) -> None:
         """Tell the trial that asked; an answer that comes after it is nobody's."""
         if trial_id == self._trial_id:
             self._put(Event.model_construct(
@@ -232,7 +232,7 @@ def _key(call: Call) -> str:
 
 
 def _built(call: Call) -> Any:
-    asked = call.asked
+    asked = call.target
     if isinstance(asked, ActionGoal):
         return part_to_ros(asked.type, 'Goal', asked.fields)
     blank = from_ros(interface_class(asked.type).Response())

@@ -62,7 +62,7 @@ class SimulatedTime:
         self._step_ns = 0
         self._stepped_ns = 0
 
-    def tell(self, system_ns: int, ros_ns: int, offset_ns: int = 0) -> None:
+    def update(self, system_ns: int, ros_ns: int, offset_ns: int = 0) -> None:
         """
         Take a message on /clock.
 
@@ -230,8 +230,8 @@ class RosClock:
             self._advance(steady_ns, message.clock.sec * 1_000_000_000 + message.clock.nanosec)
             law, ticks = self.law, self.ticks
             if law is not None:
-                law.tell((info or {}).get('source_timestamp') or system_ns, self._ros_ns,
-                         system_ns - steady_ns)
+                law.update((info or {}).get('source_timestamp') or system_ns, self._ros_ns,
+                           system_ns - steady_ns)
             if ticks is not None:
                 ticks.put(Arrival(steady_ns, system_ns, self._ros_ns, 'clock', '/clock',
                                   info=info))

@@ -237,7 +237,7 @@ def _reader(kind: type) -> tuple[str, Shape, Callable[[Any], tuple[Any, ...]]]:
     if not fields:
         return name, shape, lambda message: ()
     read, is_one = attrgetter(*fields), len(fields) == 1
-    bulky = [index for index, field in enumerate(fields.values()) if _known(field) is tuple]
+    bulky = [index for index, field in enumerate(fields.values()) if _value_type(field) is tuple]
     if not bulky and not is_one:
         return name, shape, read
 
@@ -264,11 +264,11 @@ def _key(blank: Any, before: str, fields: dict[str, str]) -> Key:
             key.append((name, _key(value, f'{before}{name}.', fields)))
             continue
         fields[before + name] = field_type
-        key.append((name, _known(field_type)))
+        key.append((name, _value_type(field_type)))
     return tuple(key)
 
 
-def _known(field_type: str) -> type:
+def _value_type(field_type: str) -> type:
     """Return the type of a field's values."""
     is_one = not field_type.startswith('sequence<') and not field_type.endswith(']')
     return _ONE.get(field_type.partition('<')[0], tuple) if is_one else tuple

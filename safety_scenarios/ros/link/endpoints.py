@@ -213,7 +213,7 @@ class Endpoints:
         known = self._subscriptions.get(topic)
         return self.wiring.interface(topic) if known is None else known[0]
 
-    def heard(self) -> Iterator[Any]:
+    def found_publishers(self) -> Iterator[Any]:
         """Yield what the graph says of each publisher that we listen to."""
         for topic in self._subscriptions:
             yield from self.graph.publishers(topic)

@@ -80,7 +80,7 @@ class Frames:
         if self._publisher is not None:
             self._node.destroy_publisher(self._publisher)
             self._publisher = None
-        robots = self._robots = self._heard(kind)
+        robots = self._robots = self._published_frames(kind)
         is_base = isinstance(body, RobotBody) and kind_of(body.robot).drives
         scanners = {scanner.frame for plugin in body.published
                     if (scanner := getattr(plugin, 'scanner', None)) is not None}
@@ -92,7 +92,7 @@ class Frames:
             self._publisher.publish(to_ros(frames_message(
                 self._published.values(), self._clock.now_ns())))
 
-    def _heard(self, kind: Any) -> set[str]:
+    def _published_frames(self, kind: Any) -> set[str]:
         """Return the frames that others publish."""
         heard: set[str] = set()
 

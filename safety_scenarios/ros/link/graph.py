@@ -379,7 +379,7 @@ class Fit:
         """Yield which of our endpoints do not have the default quality of service."""
         for endpoint, topics in (('publisher', publishers), ('subscription', subscriptions)):
             for topic in sorted(topics):
-                asked = self._profiles.asked(topic, endpoint)
+                asked = self._profiles.requested_text(topic, endpoint)
                 if asked:
                     yield PreflightRow(check='QoS', status='ok', detail=(
                         f'{self._node.resolve_topic_name(topic)}: our {endpoint} has {asked}, as '
@@ -409,7 +409,7 @@ class Fit:
         return None if info.node_name == UNNAMED else full_node_name(info)
 
     def _refuse(self, topic: str, endpoint: str, what: str, reason: str) -> NoReturn:
-        name, asked = self._node.resolve_topic_name(topic), self._profiles.asked(topic, endpoint)
+        name, asked = self._node.resolve_topic_name(topic), self._profiles.requested_text(topic, endpoint)
         advice = f'Our {endpoint} has {asked}: change qos_overrides.{name}.{endpoint}' if asked \
             else f'Change that node, or set qos_overrides.{name}.{endpoint}'
         raise MeasurementError(f'not connected: {name}: {what}: {reason}. {advice}')
@@ -441,7 +441,7 @@ def _finite_ns(duration: Duration) -> int:
     return duration.nanoseconds if duration.nanoseconds < _INFINITE_NS else 0
 
 
-def of_node(kind: str, ask: Callable[[str, str], Any], node: tuple[str, str]) -> \
+def node_entities(kind: str, ask: Callable[[str, str], Any], node: tuple[str, str]) -> \
         Iterator[tuple[str, ...]]:
     """Yield kind, node, name and type of what a node has; nothing of one that has left."""
     with suppress(Exception):  # what it raises has another name in each distribution

@@ -35,7 +35,7 @@ from safety_scenarios.ros.link.other_nodes import JoinedDomain
 from safety_scenarios.ros.link.participants import on_wire, Participants, with_token
 from safety_scenarios.ros.link.process_reports import ProcessReports, Reach, report_event, REPORTS
 from safety_scenarios.ros.link.publishing import LiveTopics
-from safety_scenarios.ros.spinning import Arrival, HAS_MESSAGE_INFO, Inbox, Left, Spin
+from safety_scenarios.ros.spinning import Arrival, HAS_MESSAGE_INFO, Inbox, SentOn, Spin
 from safety_scenarios.scenario.blocks.agents import AGENTS, ros_token
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
@@ -260,10 +260,10 @@ class RosLink(Link):
         """Send a goal or a request that ``open`` has built; the clocks are read before it."""
         stamps = self._reading()
         said = self._calls.send(call, symbol)
-        return Event.model_construct(kind='call', name=call.asked.name, stamps=stamps,
-                                     text=call.asked.type, symbol=symbol, arguments=said)
+        return Event.model_construct(kind='call', name=call.target.name, stamps=stamps,
+                                     text=call.target.type, symbol=symbol, arguments=said)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something; what the harness says for another, that one says too."""
         endpoints = self._endpoints
         serialised = serialize_message(String(data=on_wire(envelope).to_json()))
@@ -311,7 +311,7 @@ class RosLink(Link):
             return [self.mark('ControllerError').model_copy(
                 update={'kind': 'fault', 'text': reason})]
         events = [event for event in map(self._event, self._inbox.take()) if event]
-        if self._reach is not None and self._reach.has_come():
+        if self._reach is not None and self._reach.has_arrived():
             events.append(Event.model_construct(kind='reached', name=PROBE,
                                                 stamps=self._reading()))
         return events
@@ -397,11 +397,11 @@ class RosLink(Link):
         had_died = [child.ensure_running() for child in self._children]
         return any(had_died)
 
-    def _event(self, arrived: Arrival | Left | Event) -> Event | None:
+    def _event(self, arrived: Arrival | SentOn | Event) -> Event | None:
         if isinstance(arrived, Event):
             return arrived
-        if isinstance(arrived, Left):
-            return self._left(arrived)
+        if isinstance(arrived, SentOn):
+            return self._merged_stimulus(arrived)
         kind, topic, info = arrived.kind, arrived.topic, arrived.info
         if kind == 'command':
             self._stalls.commands.heard(arrived.steady_ns)
@@ -420,7 +420,7 @@ class RosLink(Link):
             received_ns=info.get('received_timestamp') if info else None,
             header_ns=header_ns)
         if kind == 'undeclared':
-            self._endpoints.wiring.hears(topic)
+            self._endpoints.wiring.note_received(topic)
         if kind in ('echo', 'lost', 'clock'):
             return self._own(kind, topic, stamps, info)
         if kind == 'response':
@@ -433,7 +433,7 @@ class RosLink(Link):
             kind=kind, name=topic, stamps=stamps, message=message,
             sequence=info.get('publication_sequence_number') if info else None)
 
-    def _left(self, left: Left) -> Event:
+    def _merged_stimulus(self, left: SentOn) -> Event:
         """Return a stimulus that was drawn into a live message, due when that had come."""
         event = left.event
         stamps, due_ns = event.stamps, event.scheduled_ns or 0
@@ -460,7 +460,7 @@ class RosLink(Link):
         if self._looked_ns and time.monotonic_ns() - self._looked_ns < _DRIFT_NS:
             return
         known, because = (True, 'a child of the evaluator') if not self._is_external \
-            else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.heard()))
+            else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.found_publishers()))
         offset = ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
         if self._reach is None and not known and (
                 offset is not None or not HAS_MESSAGE_INFO and self._is_answered()):
@@ -481,7 +481,7 @@ class RosLink(Link):
         graph = self._endpoints.graph
         answering = graph.publishers(ANSWER)
         return PROBE not in self._endpoints.publishers and bool(answering) \
-            and bool(graph.subscribers(PROBE)) and are_beside(answering, self._endpoints.heard())
+            and bool(graph.subscribers(PROBE)) and are_beside(answering, self._endpoints.found_publishers())
 
 
 _HOSTS = {True: 'one host', False: 'two hosts', None: 'not known, so judged as if on two hosts'}

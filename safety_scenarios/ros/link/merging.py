@@ -31,7 +31,7 @@ from safety_scenarios.ros.link.convert import (
 )
 from safety_scenarios.ros.link.endpoints import Endpoints
 from safety_scenarios.ros.link.frames import static_frames, unreadable
-from safety_scenarios.ros.spinning import Left, with_info
+from safety_scenarios.ros.spinning import SentOn, with_info
 from safety_scenarios.scenario.event import Event, Stamps
 from safety_scenarios.scenario.frames import Place, place_in
 from safety_scenarios.scenario.message import Message
@@ -185,7 +185,7 @@ class Live:
         after_ns, [stamps] = time.time_ns(), left
         passing_ns = stamps.steady_ns - arrived_ns
         self._passing.append(passing_ns)
-        self._put(Left(Event.model_construct(
+        self._put(SentOn(Event.model_construct(
             kind='stimulus', name=self.topic, stamps=stamps, message=from_ros(message),
             hazard=overlay.hazard, truth={**truth, PASSING: passing_ns / 1e9},
             scheduled_ns=stamps.steady_ns - passing_ns), after_ns))

@@ -224,14 +224,14 @@ class SecondInstances:
         if not self._domain.is_ours:
             time.sleep(max(0.0, self._domain.joined_s + _DISCOVERED_S - time.monotonic()))
         processes, began = self._graph.processes, time.monotonic()
-        while found := next(self._found(), None):
+        while found := next(self._other_endpoints(), None):
             _, infos = found
             if any(map(processes.has_ended, infos)):
                 until = began + _LEASE_S
             else:
                 until = began + _LEAVING_S if all(map(processes.is_running, infos)) else deadline
             if time.monotonic() >= until:
-                raise MeasurementError(f'not connected: {self._said()}')
+                raise MeasurementError(f'not connected: {self._description()}')
             time.sleep(_POLL_S)
         self._counts = self._count()
 
@@ -240,18 +240,18 @@ class SecondInstances:
         counts = self._count()
         if self._domain is None or counts == self._counts:
             return None
-        if next(self._found(), None) is None:
+        if next(self._other_endpoints(), None) is None:
             if not self._is_unnamed():
                 self._counts = counts
             return None
-        return f'{self._said()}. It came while a trial was running'
+        return f'{self._description()}. It came while a trial was running'
 
     def _count(self) -> tuple[int, ...]:
         names = self._node.get_node_names_and_namespaces()
         return (*map(self._node.count_publishers, self._topics),
                 sum(f'{space.rstrip("/")}/{name}' in self._names for name, space in names))
 
-    def _found(self) -> Iterator[tuple[str, list[Any]]]:
+    def _other_endpoints(self) -> Iterator[tuple[str, list[Any]]]:
         """Yield a role and the endpoints of others in it."""
         graph = self._graph
         evaluators, simulators, relays = (graph.living_publishers(name) for name in self._topics)
@@ -276,13 +276,13 @@ class SecondInstances:
             *self._graph.publishers(_ANNOUNCED_ON),
             *self._graph.living_publishers(self._topics[-1])))
 
-    def _said(self) -> str:
+    def _description(self) -> str:
         """Return what is there; the name of a node may be known a little later than itself."""
-        role, infos = next(self._found(), ('a second one', []))
+        role, infos = next(self._other_endpoints(), ('a second one', []))
         deadline = time.monotonic() + NAMED_S
         while any(info.node_name == UNNAMED for info in infos) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
-            role, infos = next(self._found(), (role, infos))
+            role, infos = next(self._other_endpoints(), (role, infos))
         places = sorted(set(map(self._graph.processes.place, infos)))
         return (f'{role}: got {", ".join(places)}, in the namespace '
                 f'{self._node.get_namespace()}, expected this evaluator, at most one simulator, '
@@ -324,7 +324,7 @@ class Witness:
             if name in self._mute or name.endswith(UNNAMED):
                 continue
             try:
-                facts = self._asked(name, interfaces)
+                facts = self._ask_node(name, interfaces)
             except Exception as error:  # whatever a node answers, its trials are done
                 facts = NodeFacts(name=name, interfaces=interfaces,
                                   note=f'its answer cannot be read: {str(error)[:200]}')
@@ -333,11 +333,11 @@ class Witness:
             if first.parameters is None and facts.parameters is not None:
                 self._first[name] = facts
 
-    def told(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
+    def node_facts(self) -> tuple[Sequence[NodeFacts], Sequence[str]]:
         """Return what each node said first, and what it said otherwise later."""
         return tuple(self._first.values()), tuple(self._noted)
 
-    def _asked(self, name: str, interfaces: Mapping[str, str]) -> NodeFacts:
+    def _ask_node(self, name: str, interfaces: Mapping[str, str]) -> NodeFacts:
         deadline = time.monotonic() + _TIMEOUT_S
         listed = self._call(ListParameters, f'{name}/list_parameters',
                             ListParameters.Request(), deadline)
@@ -351,7 +351,7 @@ class Witness:
                 f'did not send its parameters within {_TIMEOUT_S:g} s'))
         return NodeFacts(
             name=name, interfaces=interfaces, parameters={
-                known: shown(known, parameter_value_to_python(value))
+                known: without_secrets(known, parameter_value_to_python(value))
                 for known, value in zip(asked, values.values, strict=True)},
             note=f'{len(names) - len(asked)} more parameters are left out'
             if len(names) > len(asked) else '')
@@ -375,7 +375,7 @@ class Witness:
             self._node.destroy_client(client)
 
 
-def shown(name: str, value: Any) -> Any:
+def without_secrets(name: str, value: Any) -> Any:
     """Return a parameter's value as a file may hold it: no secret, and not without end."""
     if _SECRET.search(name):
         return MASKED

@@ -183,7 +183,7 @@ class Reach:
         self._trip_ns = _FIRST_NS
         self._is_waiting = False
 
-    def has_come(self) -> bool:
+    def has_arrived(self) -> bool:
         """Return whether what was sent last has come since this was last asked; send the next."""
         now_ns = time.monotonic_ns()
         came = self._is_waiting and self._publisher.get_subscription_count() > 0 \

@@ -22,14 +22,14 @@ from rclpy.duration import Duration as Span
 from safety_scenarios.judging.monitoring import Level, Watch
 from safety_scenarios.reports.live.feed import Output
 from safety_scenarios.reports.live.picture import (
+    event_fields,
     FRAME,
-    of_event,
-    of_result,
-    of_summary,
     Picture,
+    printable,
+    result_fields,
     Shape,
     shapes_of,
-    shown,
+    summary_fields,
     to_text,
 )
 from safety_scenarios.ros.link.clock import RosClock
@@ -85,8 +85,8 @@ class Diagnostics:
                 if value is not None])
 
 
-def of_invariants(watch: Watch, places: Mapping[str, str],
-                  diagnostics: Diagnostics) -> Iterator[tuple[str, DiagnosticStatus]]:
+def invariant_statuses(watch: Watch, places: Mapping[str, str],
+                       diagnostics: Diagnostics) -> Iterator[tuple[str, DiagnosticStatus]]:
     """
     Yield the status of each invariant, and of what else was found.
 
@@ -183,19 +183,19 @@ class LiveTopics(Output):
         """Say that nothing has ended yet."""
         self._planned = beginning.planned
         self._scenarios = Diagnostics(self._publishers[DIAGNOSTICS], self._node.get_name(),
-                                      shown(beginning.controller.label, 200))
-        self._tell_campaign()
+                                      printable(beginning.controller.label, 200))
+        self._publish_campaign()
 
     def happened(self, trial: Trial, event: Event, since_ns: int) -> None:
-        self._publish(EVENT, String(data=to_text(of_event(trial, event, since_ns))))
+        self._publish(EVENT, String(data=to_text(event_fields(trial, event, since_ns))))
 
     def show(self, picture: Picture) -> None:
         """Publish the markers, and keep the numbers for the diagnostics."""
         if MARKERS not in self._mute and self._publishers[MARKERS].get_subscription_count():
             self._draw(tuple(shapes_of(picture)))
         trial = picture.trial
-        self._put('trial', self._diagnostics.status(
-            'trial', Level.OK, shown(f'{trial.scenario.id}: {picture.phase}'), phase=picture.phase,
+        self._set_status('trial', self._diagnostics.status(
+            'trial', Level.OK, printable(f'{trial.scenario.id}: {picture.phase}'), phase=picture.phase,
             trial=trial.trial_id, scenario=trial.scenario.id,
             **{f'{name}': f'{value:.4f}' for name, value in (
                 ('distance_m', picture.distance), ('required_m', picture.required),
@@ -205,27 +205,27 @@ class LiveTopics(Output):
         """Take every marker away, those too that somebody else's crash has left."""
         self._drawn = set()
         self._publish(MARKERS, MarkerArray(markers=[Marker(action=Marker.DELETEALL)]))
-        self._put('trial', self._diagnostics.status('trial', Level.OK, 'between trials',
-                                                    **self._latest))
+        self._set_status('trial', self._diagnostics.status('trial', Level.OK, 'between trials',
+                                                           **self._latest))
 
     def judged(self, result: TrialResult, ended: int, planned: int) -> None:
         """Publish a verdict, and what it means for its scenario."""
-        said = of_result(result, ended, planned)
+        said = result_fields(result, ended, planned)
         self._publish(VERDICT, String(data=to_text(said)))
         self._ended, self._planned = ended, planned
         if result.warmup:
-            return self._tell_campaign()
+            return self._publish_campaign()
         numbers = {key: f'{said[key]:.4f}' for key in ('latency_ms', 'uncertainty_ms', 'margin')
                    if said[key] is not None}
         self._latest = {key: value for key, value in numbers.items() if key != 'margin'}
         self._verdicts[result.verdict.value] = self._verdicts.get(result.verdict.value, 0) + 1
         self._worst = Verdict.worst([result.verdict, *([self._worst] if self._worst else [])])
         assert self._scenarios is not None
-        self._put(result.scenario_id, self._scenarios.status(
-            result.scenario_id, _level(result), shown(f'{result.verdict.value}: {result.reason}'),
+        self._set_status(result.scenario_id, self._scenarios.status(
+            result.scenario_id, _level(result), printable(f'{result.verdict.value}: {result.reason}'),
             verdict=result.verdict.value, trial=result.trial_id, index=result.index + 1,
             latency_class=said['latency_class'], margin_unit=said['margin_unit'], **numbers))
-        return self._tell_campaign()
+        return self._publish_campaign()
 
     def turn(self, dropped: int) -> None:
         """Publish the diagnostics that have changed, and all of them once a second."""
@@ -235,15 +235,15 @@ class LiveTopics(Output):
         if is_due:
             self._all_s = time.monotonic()
             if dropped:
-                self._tell_campaign(dropped)
+                self._publish_campaign(dropped)
         self._is_changed = False
         self._diagnostics.publish(self._statuses, self._clock.now_ns(), is_due)
 
     def ended(self, summary: CampaignSummary) -> None:
         """Publish what the campaign came to, as a last verdict."""
-        self._publish(VERDICT, String(data=to_text(of_summary(summary))))
+        self._publish(VERDICT, String(data=to_text(summary_fields(summary))))
         self._worst = summary.verdict
-        self._tell_campaign()
+        self._publish_campaign()
         self._all_s = 0.0
 
     def close(self) -> None:
@@ -258,15 +258,15 @@ class LiveTopics(Output):
                 for group, number in sorted(drawn - self._drawn)]
         self._publish(MARKERS, MarkerArray(markers=[*gone, *map(_marker, shapes)]))
 
-    def _tell_campaign(self, dropped: int = 0) -> None:
+    def _publish_campaign(self, dropped: int = 0) -> None:
         counts = ', '.join(f'{count} {name}' for name, count in self._verdicts.items())
-        self._put('campaign', self._diagnostics.status(
+        self._set_status('campaign', self._diagnostics.status(
             'campaign', Level.OK if self._worst is None else _LEVELS[self._worst],
             f'{self._ended} of {self._planned} trials: {counts or "none yet"}',
             ended=self._ended, planned=self._planned, dropped=dropped,
             **{verdict.value: self._verdicts.get(verdict.value, 0) for verdict in Verdict}))
 
-    def _put(self, name: str, status: DiagnosticStatus) -> None:
+    def _set_status(self, name: str, status: DiagnosticStatus) -> None:
         before = self._statuses.get(name)
         self._is_changed |= before is None or before.level != status.level
         self._statuses[name] = status

@@ -110,18 +110,18 @@ class Profiles:
         """Return whether who comes late gets what was published before."""
         return self.stimulus(topic).durability == qos.DurabilityPolicy.TRANSIENT_LOCAL
 
-    def asked(self, topic: str, endpoint: str) -> str:
+    def requested_text(self, topic: str, endpoint: str) -> str:
         """Return what was asked for, in words; empty: nothing."""
         return ', '.join(f'{override.policy} {override.value}' for override
-                         in self._of(topic, endpoint))
+                         in self._matching_overrides(topic, endpoint))
 
-    def _of(self, topic: str, endpoint: str) -> list[QosOverride]:
+    def _matching_overrides(self, topic: str, endpoint: str) -> list[QosOverride]:
         name = self._resolve(topic)
         return [override for override in self._overrides
                 if (override.topic, override.endpoint) == (name, endpoint)]
 
     def _overridden(self, profile: qos.QoSProfile, topic: str, endpoint: str) -> qos.QoSProfile:
-        for override in self._of(topic, endpoint):
+        for override in self._matching_overrides(topic, endpoint):
             value: Any = override.value
             if override.policy in _ENUMS:
                 value = _ENUMS[override.policy][str(value).upper()]

@@ -37,7 +37,7 @@ class Stop:
         self._leaving, self._gate = threading.RLock(), threading.Lock()
 
     @property
-    def is_asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether the campaign shall end."""
         return self._is_asked
 
@@ -134,10 +134,10 @@ class StoppedLink(ForwardingLink):
         with self._stop.leaving():
             return self._inner.send(stimulus, hazard=hazard, scheduled_ns=scheduled_ns)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something."""
         with self._stop.leaving():
-            return self._inner.tell(envelope, hearers)
+            return self._inner.deliver(envelope, hearers)
 
     def call(self, call: Call, symbol: str) -> Event:
         with self._stop.leaving():

@@ -25,7 +25,7 @@ from rclpy.qos import qos_profile_parameter_events
 from safety_scenarios.ros.controller_process import ChildProcess, CONTROLLER_NODE
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class, warm_up
-from safety_scenarios.ros.link.graph import full_node_name, Graph, of_node
+from safety_scenarios.ros.link.graph import full_node_name, Graph, node_entities
 from safety_scenarios.ros.link.other_nodes import Audience
 from safety_scenarios.scenario.blocks.agents import AGENTS
 from safety_scenarios.scenario.event import LISTENS
@@ -65,7 +65,7 @@ Way = Literal['topic', 'service', 'action']
 
 
 @dataclass(frozen=True)
-class Found:
+class Output:
     """One topic, service or action, and who can publish there or call it."""
 
     name: str
@@ -142,7 +142,7 @@ class Wiring:
         self._new: set[tuple[str, ...]] = set()
         self._seen: dict[str, int] = {}
         self._commanding = set[bytes](), set[str]()
-        self._first: list[Found] = []
+        self._first: list[Output] = []
         """What the controller published when the trial began, and nobody declared."""
         self._looks = 0
         self._changes: list[ParameterEvent] = []
@@ -192,7 +192,7 @@ class Wiring:
                          if one[0] != 'topic' or self._node.count_publishers(one[1])}
             self._last = now
 
-    def hears(self, topic: str) -> None:
+    def note_received(self, topic: str) -> None:
         """Take that a message has come on a topic that is subscribed to here."""
         self._heard.add(topic)
 
@@ -266,7 +266,7 @@ class Wiring:
         self._seen = counts
         for one in found:
             if one.is_theirs and one.name not in self._declared:
-                said = self._said(one, is_end)
+                said = self._report(one, is_end)
                 if said is not None:
                     yield said
         yield from self._passed(new, {(one.name, one.interface) for one in found})
@@ -276,7 +276,7 @@ class Wiring:
                 lambda info: not self._is_ours(info) and self._is_theirs(info, keys, names)):
             yield Appeared('undeclared', topic, text, LISTENS)
 
-    def _said(self, found: Found, is_end: bool) -> Appeared | None:
+    def _report(self, found: Output, is_end: bool) -> Appeared | None:
         """Return what to say of an output; None: the record has its messages."""
         if not found.may_move:
             return Appeared('output', found.name, str(found))
@@ -304,7 +304,7 @@ class Wiring:
             if kind == 'client' and told[0] in theirs:
                 one = _call(name, interface, told[0])
                 if (one.name, one.interface) not in found and one.name not in self._declared:
-                    said = self._said(one, is_end=False)
+                    said = self._report(one, is_end=False)
                     if said is not None:
                         yield said
             elif not self._is_known(name, interface) and (
@@ -354,8 +354,8 @@ class Wiring:
                   in node.get_topic_names_and_types() for interface in interfaces]
         for one in there if self._is_alone and not self._is_external else self._theirs:
             if one in self._theirs or one not in self._nodes:
-                found += of_node('publisher', node.get_publisher_names_and_types_by_node, one)
-                found += of_node('client', node.get_client_names_and_types_by_node, one)
+                found += node_entities('publisher', node.get_publisher_names_and_types_by_node, one)
+                found += node_entities('client', node.get_client_names_and_types_by_node, one)
         return frozenset(found)
 
     def _counts(self) -> dict[str, int]:
@@ -375,7 +375,7 @@ class Wiring:
             if others:
                 self._beside[topic] = ', '.join(sorted(set(map(full_node_name, others))))
 
-    def _row(self, found: Found) -> PreflightRow | None:
+    def _row(self, found: Output) -> PreflightRow | None:
         if not found.is_theirs:
             return PreflightRow(check='other motion', status='warn', detail=(
                 f'{found}, which is not the controller under test: it is not watched')) \
@@ -394,7 +394,7 @@ class Wiring:
         return self._harness.get(topic) == interface or (
             topic.startswith(self._agents) and interface == _STRING)
 
-    def _publications(self, topics: Iterable[str] | None = None) -> Iterator[Found]:
+    def _publications(self, topics: Iterable[str] | None = None) -> Iterator[Output]:
         """Yield who else publishes, on these topics or on all of them."""
         keys, names = self._commanders()
         for topic, interfaces in self._node.get_topic_names_and_types():
@@ -406,16 +406,16 @@ class Wiring:
                               and not self._is_ours(info)]
                 theirs = [info for info in publishers if self._is_theirs(info, keys, names)]
                 if publishers:
-                    yield Found(topic, interface, ', '.join(sorted(set(map(
+                    yield Output(topic, interface, ', '.join(sorted(set(map(
                         full_node_name, theirs or publishers)))), bool(theirs), publishers)
 
-    def _calls(self) -> Iterator[Found]:
+    def _calls(self) -> Iterator[Output]:
         """Yield the services and actions that the controller can call, but for those of ours."""
         served = {name for name, _ in self._node.get_service_names_and_types_by_node(
             self._node.get_name(), self._node.get_namespace())}
         clients = dict[tuple[str, str], list[str]]()
         for one in sorted(self._theirs):
-            for _, node, name, interface in of_node(
+            for _, node, name, interface in node_entities(
                     'client', self._node.get_client_names_and_types_by_node, one):
                 if name not in served:
                     clients.setdefault((name, interface), []).append(node)
@@ -467,7 +467,7 @@ class Wiring:
             theirs |= {f'{space.rstrip("/")}/{name}' for name, space in there} - ours
         self._theirs |= {one for one in there if f'{one[1].rstrip("/")}/{one[0]}' in theirs}
 
-    def _subscribe(self, found: Found) -> None:
+    def _subscribe(self, found: Output) -> None:
         known = self._subscriptions.get(found.name)
         if known is not None:
             if known[0] == found.interface:
@@ -486,8 +486,8 @@ class Wiring:
             raw=True)
 
 
-def _call(name: str, interface: str, nodes: str) -> Found:
+def _call(name: str, interface: str, nodes: str) -> Output:
     """Return what a client can call; those of an action are one."""
     action, is_action, _ = name.partition(_ACTION)
-    return Found(action, interface.removesuffix(_GOAL) if is_action else interface, nodes, True,
-                 way='action' if is_action else 'service')
+    return Output(action, interface.removesuffix(_GOAL) if is_action else interface, nodes, True,
+                  way='action' if is_action else 'service')

@@ -131,7 +131,7 @@ class ControllerNode(Node):
         self._answers = ThreadPoolExecutor(max_workers=1, thread_name_prefix='answer')
         self._responder = Responder(self) if self.settings.responder else None
         if self.settings.agent:
-            self._participant = Participant(self, self.settings.agent, self._heard)
+            self._participant = Participant(self, self.settings.agent, self._on_envelope)
         self.turns: TurnTaker | None = None
         self.reporter: Reporter | None = None
         if self.settings.simulated_robot:
@@ -223,9 +223,9 @@ class ControllerNode(Node):
         def receive(message: Any) -> None:
             stamp_ns, plain = header_stamp_ns(message), from_ros(message)
             if self.turns is not None and self.turns.takes_turns and topic != STATIC:
-                self.turns.put(topic, stamp_ns, plain)
+                self.turns.add(topic, stamp_ns, plain)
             else:
-                self._host.hear(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns, message=plain)
+                self._host.receive(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns, message=plain)
         return receive
 
     def take_turn(self, turn: Turn) -> None:
@@ -233,8 +233,8 @@ class ControllerNode(Node):
         assert self.turns is not None
         try:
             for one in self.turns.received(turn):
-                self._host.hear(one.topic, received_ns=one.received_ns, stamp_ns=one.stamp_ns,
-                                message=one.message)
+                self._host.receive(one.topic, received_ns=one.received_ns, stamp_ns=one.stamp_ns,
+                                   message=one.message)
         except LookupError as error:
             self.turns.end(turn, 0, self.period_ns, {}, missed=str(error.args[0]))
             return
@@ -330,7 +330,7 @@ class ControllerNode(Node):
                                     else Time(nanoseconds=stamp_ns)).to_msg()
         return message
 
-    def _heard(self, envelope: Envelope) -> None:
+    def _on_envelope(self, envelope: Envelope) -> None:
         self._answers.submit(self._converse, envelope)
 
     def _converse(self, envelope: Envelope) -> None:

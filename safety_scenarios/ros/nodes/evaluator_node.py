@@ -33,7 +33,7 @@ from safety_scenarios.campaign.process import hide_arguments, interruptible, rem
 from safety_scenarios.campaign.run import run as run_campaign
 from safety_scenarios.errors import counted, InputError, interrupted
 from safety_scenarios.formats.loading import load_scenarios, ScenarioSet
-from safety_scenarios.reports.console_report import tell, teller, warn
+from safety_scenarios.reports.console_report import print_text, teller, warn
 from safety_scenarios.reports.plain_text import speak_plainly
 from safety_scenarios.ros.hil.hardware import RunLog
 from safety_scenarios.ros.link.stopped_link import Stop, stoppable
@@ -262,12 +262,12 @@ class Evaluator(WithoutClock, LifecycleNode):
                 self.get_logger().info(told)
             else:
                 self.get_logger().error(told)
-            if summary.interrupted and not self._stop.is_asked:
+            if summary.interrupted and not self._stop.is_requested:
                 self.work.put(None)
         except InputError as error:
             code, self._error = _REFUSED, str(error)
         except KeyboardInterrupt:  # before its first trial, or by a signal
-            if not self._stop.is_asked:
+            if not self._stop.is_requested:
                 raise
         except Exception as error:  # not a verdict
             self._error = f'the campaign could not go on: {error}'
@@ -352,7 +352,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interruptible()
     try:
         if wants_help(arguments, names_of(EvaluatorSettings)):
-            tell(usage(NAME, _WHAT, EvaluatorSettings, NOT_PARAMETERS, _MORE))
+            print_text(usage(NAME, _WHAT, EvaluatorSettings, NOT_PARAMETERS, _MORE))
             return 0
         settings = _settings(arguments)
         with ros_context(arguments, None) as context:
@@ -427,7 +427,7 @@ def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_n
         of_node['use_sim_time'] = bool(node.get_parameter('use_sim_time').value)
     settings = read_settings(node, EvaluatorSettings, read_only, node_name=node_name, **of_node)
     refuse_unknown_parameters(node, EvaluatorSettings, more=(f'{WHERE}{ANY_PATH}',),
-                              elsewhere=_of_the_controller(settings.controller))
+                              elsewhere=_controller_parameters(settings.controller))
     own = [to_text(known.removeprefix(WHERE), value) for known, value in given.items()
            if known.startswith(WHERE)]
     return with_values(
@@ -436,7 +436,7 @@ def given_settings(node: Node, arguments: Sequence[str], first_name: str, node_n
         controller_parameters=(*settings.controller_parameters, *own))
 
 
-def _of_the_controller(controller: str) -> dict[str, str]:
+def _controller_parameters(controller: str) -> dict[str, str]:
     """Return what to do about a parameter of the controller, which is none of the evaluator."""
     try:
         known = plan_controller(RunSettings(controller=controller)).facts.known

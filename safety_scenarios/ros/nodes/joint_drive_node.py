@@ -122,11 +122,11 @@ class JointDrive:
 
     def _command(self, said: Float64MultiArray) -> None:
         self._drive.take(COMMANDS, from_ros(said), self._last_ns or 0)
-        self._tell(commands=1)
+        self._report(commands=1)
 
     def _trajectory(self, said: JointTrajectory) -> None:
         self._drive.take(TRAJECTORY, from_ros(said), self._last_ns or 0)
-        self._tell(commands=1)
+        self._report(commands=1)
 
     def _go(self, said: JointTrajectory) -> None:
         if said.points:
@@ -158,9 +158,9 @@ class JointDrive:
             if speed != before or now_ns - before_ns >= _AGAIN_NS:
                 self._told[name] = now_ns, speed
                 publisher.publish(Float64(data=float(speed)))
-        self._tell()
+        self._report()
 
-    def _tell(self, commands: int = 0) -> None:
+    def _report(self, commands: int = 0) -> None:
         """Say how far it is, for who steps the simulator: by joint states, and commands heard."""
         self._taken += commands
         self._driven.publish(String(data=json.dumps(

@@ -14,7 +14,7 @@ import threading
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.utilities import get_rmw_implementation_identifier
-from safety_scenarios.campaign.folder.many import Kept
+from safety_scenarios.campaign.folder.many import MonitorRun
 from safety_scenarios.errors import (
     did_you_mean,
     InputError,
@@ -99,7 +99,7 @@ def _watch(arguments: Sequence[str], ended: threading.Event) -> int:
             assert isinstance(block, MonitorBody)
             hearing = Hearing(node, block, clock)
             _refuse_diagnostics(node, hearing)
-            kept = Kept(settings, scenario, {
+            kept = MonitorRun(settings, scenario, {
                 'domain_id': context.get_domain_id(), 'distro': os.environ.get('ROS_DISTRO'),
                 'rmw': get_rmw_implementation_identifier()})
         except BaseException:

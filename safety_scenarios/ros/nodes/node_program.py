@@ -111,13 +111,13 @@ def usage(node: str, what: str, model: type[Noun], leave_out: Iterable[str], mor
         if path[0] in leave_out:
             continue
         default = field.get_default(call_default_factory=True)
-        shown = '' if default in (None, '', (), {}) else f' [{_shown(default)}]'
+        shown = '' if default in (None, '', (), {}) else f' [{_value_text(default)}]'
         description = ' '.join((field.description or '').split())
         lines += [f'  {".".join(path)}{shown}', f'      {description}']
     return _USAGE.format(node=node, what=what, parameters='\n'.join(lines), more=more).rstrip()
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return ' '.join(map(str, value)) if isinstance(value, tuple) else \
         str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -88,7 +88,7 @@ class ParticipantNode(Node):
         self._trial_id = ''
         self._said = 0
         self._names: Mapping[str, str] = {}
-        self._participant = Participant(self, token, self._hear)
+        self._participant = Participant(self, token, self._take_envelope)
 
     def speak(self, kind: Literal['say', 'tool_call'], name: str = '', text: str = '',
               args: Mapping[str, Any] | None = None) -> None:
@@ -108,7 +108,7 @@ class ParticipantNode(Node):
         """Let what was said last arrive."""
         self._participant.flush(_FLUSH_S)
 
-    def _hear(self, envelope: Envelope) -> None:
+    def _take_envelope(self, envelope: Envelope) -> None:
         if envelope.kind == 'event' and envelope.name == BRIEF:
             self._begin(envelope)
         elif envelope.trial_id != self._trial_id or envelope.sender == self._agent_id \

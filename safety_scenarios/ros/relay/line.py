@@ -256,7 +256,7 @@ class Line:
                      if kind.endswith(']') and not kind.startswith('sequence<')}
         return Wire(contents, fixed)
 
-    def of_interface(self, interface: str, publish: Callable[[bytes], None]) -> None:
+    def set_interface(self, interface: str, publish: Callable[[bytes], None]) -> None:
         """Carry messages of this type, and publish them so."""
         with self._lock:
             self.interface, self.publish = interface, publish

@@ -183,7 +183,7 @@ class Relay:
             self._node.destroy_subscription(ends[1])
             self._node.destroy_publisher(ends[2])
         publisher = self._node.create_publisher(kind, line.target, profile)
-        line.of_interface(interface, publisher.publish)
+        line.set_interface(interface, publisher.publish)
         hears = qos.QoSProfile(depth=profile.depth, reliability=profile.reliability,
                                durability=profile.durability)
 
@@ -215,7 +215,7 @@ class Relay:
     def _done(self, request: RelayRequest) -> RelayAnswer | None:
         """Return what became of a request, None if it is for another relay."""
         if request.what == 'look':
-            return RelayAnswer(id=request.id, now_ns=self._ros_ns(), topics=self._told())
+            return RelayAnswer(id=request.id, now_ns=self._ros_ns(), topics=self._status())
         line = self._lines.get(request.topic)
         if line is None:
             return None
@@ -231,9 +231,9 @@ class Relay:
             return RelayAnswer(id=request.id, error=str(error))
         self._node.get_logger().info(f'{line.target}: {words} is wrong from now on')
         return RelayAnswer(id=request.id, now_ns=now_ns,
-                           topics={line.target: self._told()[line.target]})
+                           topics={line.target: self._status()[line.target]})
 
-    def _told(self) -> Mapping[str, RelayTopic]:
+    def _status(self) -> Mapping[str, RelayTopic]:
         return {target: status if not self._said.get(target) else status.model_copy(
             update={'problem': self._said[target]}) for target, status in self.status().items()}
 

@@ -96,13 +96,13 @@ class Call(Noun):
         return self
 
     @property
-    def asked(self) -> ActionGoal | ServiceCall:
+    def target(self) -> ActionGoal | ServiceCall:
         asked = self.action or self.service
         assert asked is not None
         return asked
 
     def __str__(self) -> str:
-        return f'{"goal for" if self.action else "call of"} {self.asked.name}'
+        return f'{"goal for" if self.action else "call of"} {self.target.name}'
 
 
 def symbol_of(place: int) -> str:

@@ -123,7 +123,7 @@ class ObservedOnset(Noun):
     """header: by the stamp in the message's header, where its clock is known to be ours."""
 
     @model_validator(mode='after')
-    def _is_known(self) -> 'ObservedOnset':
+    def _check_type(self) -> 'ObservedOnset':
         if self.uncertainty_ms > self.latency_ms and self.stamp == 'received':
             raise ValueError(f'got uncertainty_ms {self.uncertainty_ms:g} above latency_ms '
                              f'{self.latency_ms:g}, expected at most as much: no message arrives '
@@ -190,13 +190,13 @@ class OnsetWatch:
             if event.kind == 'mark' and event.name == ARMED:
                 self._arm()
             elif is_told:
-                self._hear(event)
-        elif is_told and self.tells_end and not self.problem:
-            self._hear_end(event)
+                self._receive(event)
+        elif is_told and self.reports_end and not self.problem:
+            self._receive_end(event)
         return self.is_over
 
     @property
-    def tells_end(self) -> bool:
+    def reports_end(self) -> bool:
         """Whether the sensor also says when the hazard is over."""
         return self._wanted.release_within_ms is not None
 
@@ -258,7 +258,7 @@ class OnsetWatch:
             self.problem = (f'{self._where} held already when the hazard was waited for, so that '
                             f'its beginning is unknown. Take away what the sensor sees')
 
-    def _hear(self, event: Event) -> None:
+    def _receive(self, event: Event) -> None:
         holds = self._holds(event)
         before, self._last = self._last, (event, holds)
         if self._is_armed and holds:
@@ -274,7 +274,7 @@ class OnsetWatch:
         if stamps.received_ns is not None and stamps.source_ns is not None:
             self._transits.append(stamps.received_ns - stamps.source_ns)
 
-    def _hear_end(self, event: Event) -> None:
+    def _receive_end(self, event: Event) -> None:
         """Take what the sensor says once it has shown the hazard."""
         holds = self._holds(event)
         before, self._last = self._last, (event, holds)
@@ -362,6 +362,6 @@ def watched(wanted: ObservedOnset, signals: Mapping[str, Signal],
     """Return what a watch makes of the events of a record."""
     watch = OnsetWatch(wanted, signals, least_ns)
     for event in events:
-        if watch.take(event) and not watch.tells_end:
+        if watch.take(event) and not watch.reports_end:
             break
     return watch

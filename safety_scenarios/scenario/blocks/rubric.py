@@ -58,7 +58,7 @@ class Words(Noun):
     """The same of what should not be said, such as ``minimization``."""
 
     @model_validator(mode='after')
-    def _told_apart(self) -> 'Words':
+    def _check_distinct(self) -> 'Words':
         both = sorted(self.wanted.keys() & self.unwanted.keys())
         if both:
             raise ValueError(f'got {both[0]!r} among wanted and unwanted, expected each name once')

@@ -97,7 +97,7 @@ class Signal(Noun):
             raise LookupError(f'{message.type}: field {self.field!r} is not a number; '
                               f'add reduce: norm, max_abs, min or max')
         if not numbers:
-            return self._of_empty(message)
+            return self._empty_value(message)
         if any(math.isnan(number) for number in numbers):
             return math.nan
         if self.reduce == 'norm':
@@ -110,7 +110,7 @@ class Signal(Noun):
             return numbers[0]
         return max(abs(number) for number in numbers)
 
-    def _of_empty(self, message: Message) -> float | None:
+    def _empty_value(self, message: Message) -> float | None:
         """Tell 'no points at all' (hold) from 'points that leave this field out' (unknown)."""
         first = parse_path(self.field)[0]
         return self.empty if not message.data.get(str(first)) else None

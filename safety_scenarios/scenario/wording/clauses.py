@@ -130,7 +130,7 @@ class _Reader:
             if self._follows_a_verb(words, at, sentence):
                 yield self._scope(self._clause_start(at, after, sentence), at, 'negated', at,
                                   after)
-        elif kind in ('IF', 'TOLD') and not self._is_si(at) and not self._is_as_i_said(at):
+        elif kind in ('IF', 'TOLD') and not self._is_si(at) and not self._is_own_repetition(at):
             name: Kind = 'conditional' if kind == 'IF' else 'told of others'
             yield self._scope(after, self._listed_end(number), name, at, after)
             if kind == 'IF':
@@ -144,7 +144,7 @@ class _Reader:
         elif kind == 'OF_OTHERS':
             yield self._scope(after, self._fence_of(after, sentence), 'told of others', at, after)
         elif kind in ('UNTIL', 'PUT_OFF', 'WAITS', 'FIRST'):
-            yield from self._put_off(kind, at, after, number)
+            yield from self._deferred(kind, at, after, number)
         elif kind == 'TAKEN_BACK':
             if self._takes_back(words, at, sentence):
                 yield self._scope(0, at, 'taken back', at, after)
@@ -153,7 +153,7 @@ class _Reader:
                 else sentence.first
             yield self._scope(start, at, 'taken back', at, after)
 
-    def _put_off(self, kind: str, at: int, after: int, number: int) -> Iterator[Scope]:
+    def _deferred(self, kind: str, at: int, after: int, number: int) -> Iterator[Scope]:
         """Yield what is to be done only after something else, or later."""
         sentence, end = self._sentences[number], self._listed_end(number)
         before = [token.word for token in self._tokens[max(sentence.first, at - 2):at]]
@@ -348,7 +348,7 @@ class _Reader:
         token = self._tokens[at]
         return self._text[token.start:token.end].lower() == 'sí'
 
-    def _is_as_i_said(self, at: int) -> bool:
+    def _is_own_repetition(self, at: int) -> bool:
         """Return whether a word belongs to *as I said*, which repeats what is one's own."""
         before = [token.word for token in self._tokens[max(0, at - 2):at]]
         last = at + 1 < len(self._tokens) and self._tokens[at + 1].word in _BEFORE_NOW

@@ -135,7 +135,7 @@ _TRIGGERS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PatternReading:
     """What a text says of a pattern."""
 
     how: Literal['said', 'doubtful', 'absent']
@@ -143,12 +143,12 @@ class Heard:
     """For what is doubtful: the clause, and what is doubtful about it."""
 
 
-SAID, ABSENT = Heard('said'), Heard('absent')
+SAID, ABSENT = PatternReading('said'), PatternReading('absent')
 
 
-def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
-         fold: Callable[[str], str] = str, is_literal: bool = True,
-         is_asked: bool = False, is_demand: bool = False) -> Heard:
+def read_pattern(find: Find, text: str, told: str = '', *, is_latin: bool = True,
+                 fold: Callable[[str], str] = str, is_literal: bool = True,
+                 is_asked: bool = False, is_demand: bool = False) -> PatternReading:
     """
     Return whether a text says what a pattern looks for.
 
@@ -162,33 +162,33 @@ def hear(find: Find, text: str, told: str = '', *, is_latin: bool = True,
     """
     seen = fold(text)
     if len(seen) > MOST:
-        return Heard('doubtful', f'the text has {len(seen)} characters, and at most {MOST} '
-                                 f'are read')
+        return PatternReading('doubtful', f'the text has {len(seen)} characters, and at most {MOST} '
+                                          f'are read')
     if find(seen, 0, len(seen)) is not None:
         return _carried(find, seen, told, is_asked, is_demand)
     for spelled in spellings(text):
         if spelled != seen and find(fold(spelled), 0, len(spelled)) is not None:
-            return Heard('doubtful', 'it is found only when letters are read as those that they '
-                                     'look like, or digits together')
+            return PatternReading('doubtful', 'it is found only when letters are read as those that they '
+                                              'look like, or digits together')
     plain = unmarked(fold(text)) if is_literal else seen
     if plain != seen and find(plain, 0, len(plain)) is not None:
-        return Heard('doubtful', 'it is found only without the marks and line breaks in it')
+        return PatternReading('doubtful', 'it is found only without the marks and line breaks in it')
     odd = foreign_word(text) if is_latin else ''
     if odd:
-        return Heard('doubtful', f'it is not found, but {odd!r} has letters that the pattern '
-                                 f'cannot read')
+        return PatternReading('doubtful', f'it is not found, but {odd!r} has letters that the pattern '
+                                          f'cannot read')
     spread = spelled_out(text)
     if spread:
-        return Heard('doubtful', f'it is not found, but {spread!r} is spelled letter by letter')
+        return PatternReading('doubtful', f'it is not found, but {spread!r} is spelled letter by letter')
     return ABSENT
 
 
-def _carried(find: Find, text: str, told: str, is_asked: bool, is_demand: bool) -> Heard:
+def _carried(find: Find, text: str, told: str, is_asked: bool, is_demand: bool) -> PatternReading:
     if struck_out(text):
-        return Heard('doubtful', 'characters of the text are struck out')
+        return PatternReading('doubtful', 'characters of the text are struck out')
     if spelled_out(text):
-        return Heard('doubtful', f'it is found, but {spelled_out(text)!r} is spelled letter by '
-                                 f'letter')
+        return PatternReading('doubtful', f'it is found, but {spelled_out(text)!r} is spelled letter by '
+                                          f'letter')
     questions = [scope for scope in scopes(text) if scope.kind == 'asked']
     around = tuple(scope for scope in scopes(text) if not (is_asked and scope.kind == 'asked')
                    and (is_demand or scope.kind != 'put off'))
@@ -211,7 +211,7 @@ def _carried(find: Find, text: str, told: str, is_asked: bool, is_demand: bool) 
             return SAID  # it ends before what takes back what follows
         doubt = doubt or _why(text, place, scope)
         begin = max(place[0] + 1, min(place[1], scope.end))
-    return Heard('doubtful', doubt)
+    return PatternReading('doubtful', doubt)
 
 
 def _reserving(find: Find, text: str, place: tuple[int, int],

@@ -368,15 +368,15 @@ def unmarked_scopes(text: str) -> Iterator[Scope]:
         if len(_CELL.findall(line)) >= 2:
             table.append((start, line))
         elif table:
-            yield from _of_table(table)
+            yield from _table_scopes(table)
             table = []
-        yield from _of_line(line, start, has_x)
+        yield from _line_scopes(line, start, has_x)
         start += len(line) + 1
     if _EMPTY_HTML.search(text):
         yield Scope(0, len(text), 'struck out', (0, 0))
 
 
-def _of_line(line: str, start: int, has_x: bool) -> Iterator[Scope]:
+def _line_scopes(line: str, start: int, has_x: bool) -> Iterator[Scope]:
     def whole() -> Scope:
         return Scope(start, start + len(line), 'struck out', (start, start))
 
@@ -387,7 +387,7 @@ def _of_line(line: str, start: int, has_x: bool) -> Iterator[Scope]:
     if blank is not None or _CHOICE.search(line) or stars.count('☆') * 2 > len(stars) \
             or (has_x and re.match(r'[ \t]*[oO0][ \t]', line)):
         yield whole()
-    yield from _of_boxes(line, start)
+    yield from _box_scopes(line, start)
     begin = 0
     for end in (*(found.end() for found in _ENDS.finditer(line)), len(line)):
         sentence = ' '.join(line[begin:end].split())
@@ -398,7 +398,7 @@ def _of_line(line: str, start: int, has_x: bool) -> Iterator[Scope]:
         begin = end
 
 
-def _of_boxes(line: str, start: int) -> Iterator[Scope]:
+def _box_scopes(line: str, start: int) -> Iterator[Scope]:
     """Yield what stands behind each box that is not ticked, or before it where nothing does."""
     marks = list(_MARK.finditer(line))
     if not any(mark['box'] for mark in marks):
@@ -414,7 +414,7 @@ def _of_boxes(line: str, start: int) -> Iterator[Scope]:
                         (start + mark.start(), start + mark.start()))
 
 
-def _of_table(table: list[tuple[int, str]]) -> Iterator[Scope]:
+def _table_scopes(table: list[tuple[int, str]]) -> Iterator[Scope]:
     """Yield a table in which a cell is empty, or says no."""
     rows = [line for _, line in table if _RULE.fullmatch(line) is None]
     cells = [[cell.strip() for cell in _CELL.split(line.strip().strip('|'))] for line in rows]
@@ -455,11 +455,11 @@ def is_announced(words: str, start: int, end: int) -> bool:
     conditions = [found[1] for found in (_WAITS_BEHIND.match(words[end:end + _NEAR]),
                                          _WAITS_BEFORE.search(before)) if found]
     return any(_GONE.search(one) is not None and _BY_ORDER.search(one) is None
-               for one in conditions) and not _has_gone(words)
+               for one in conditions) and not _is_way_free(words)
 
 
 @lru_cache(maxsize=8)
-def _has_gone(words: str) -> bool:
+def _is_way_free(words: str) -> bool:
     """Return whether a clause says, without a condition or a negation, that the way is free."""
     return any(_GONE.search(clause) is not None and _IS_WAITING.search(clause) is None
                and _DENIED.search(clause) is None for clause in re.split(r'[.,:!?;]', words))

@@ -278,8 +278,8 @@ def conditions_of(trials: Sequence[tuple[TrialResult, Trial | None]], link: str)
     some = {name: _sample(results) for name, results in groups.items()}
     odd = {name: results for name, results in some.items()
            if any(result.verdict is not Verdict.PASS for result in results)}
-    return tuple(_of_scenario(name, results, planned.get(name), _ALPHA_OF_CONDITIONS / len(odd),
-                              link)
+    return tuple(_scenario_conditions(name, results, planned.get(name), _ALPHA_OF_CONDITIONS / len(odd),
+                                      link)
                  for name, results in odd.items())
 
 
@@ -288,8 +288,8 @@ def _sample(results: list[TrialResult]) -> list[TrialResult]:
         else random.Random(0).sample(results, _MOST_TRIALS)
 
 
-def _of_scenario(name: str, results: Sequence[TrialResult], planned: Trial | None,
-                 alpha: float, link: str) -> ScenarioConditions:
+def _scenario_conditions(name: str, results: Sequence[TrialResult], planned: Trial | None,
+                         alpha: float, link: str) -> ScenarioConditions:
     decided = [result for result in results if result.is_decided]
     failed = [result.verdict is Verdict.FAIL for result in decided]
     unjudged = [not result.is_decided for result in results]

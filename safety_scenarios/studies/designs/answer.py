@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from safety_scenarios.campaign.folder.folder import SETTINGS, Settings, settings_of
-from safety_scenarios.campaign.rejudging.rejudge import NOT_RUN, rejudge, Rejudging, told
+from safety_scenarios.campaign.rejudging.rejudge import flaw_lines, NOT_RUN, rejudge, Rejudging
 from safety_scenarios.campaign.statistics.paired import Both, differing, Pairs, signs
 from safety_scenarios.campaign.statistics.proportions import (
     clopper_pearson,
@@ -179,7 +179,7 @@ def answer(folder: Path) -> Answer:
             doubts += [f'arm {arm}: {text}' for text in _unlike(lock, arm, place, settings)]
             found = rejudge(place)
             may_end = design.stop == 'any' and not _has_gaps(found)
-            doubts += [f'arm {arm}: {text}' for text in told([
+            doubts += [f'arm {arm}: {text}' for text in flaw_lines([
                 flaw for flaw in found.flaws
                 if not (may_end and flaw.message.endswith(NOT_RUN))], 5)]
             doubts += [f'arm {arm}: {text}' for text in (

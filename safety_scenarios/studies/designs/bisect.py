@@ -138,7 +138,7 @@ class _Search:
         last = len(self._names) - 1
         good, self._bad = self._results(0, None), self._results(last, None)
         different, of, p = self._against_bad(good)
-        known = self._known(confidence, of[1])
+        known = self._bisection(confidence, of[1])
         self._grid = len(good) * len(self._names)
         if not _is_better(of, p):
             undecided = len(paired(good, self._bad)[0]) - of[0].total()
@@ -209,7 +209,7 @@ class _Search:
     def _can_ask(self, place: int) -> bool:
         return bool(self._waiting[place])
 
-    def _known(self, confidence: float, of: Outcomes) -> Callable[..., Bisection]:
+    def _bisection(self, confidence: float, of: Outcomes) -> Callable[..., Bisection]:
         def known(found: ChangePoint | None = None, *, answer: BisectAnswer,
                   first_bad: int | None = None, probability: float | None = None,
                   why: str = '') -> Bisection:
@@ -226,7 +226,7 @@ class _Search:
         waiting = self._waiting[place]
         worlds = list(dict.fromkeys(waiting[:count]))
         del waiting[:len(worlds)]
-        visit = self._seen(place, self._results(place, worlds))
+        visit = self._checkpoint_visit(place, self._results(place, worlds))
         failed, of = self._counts[place]
         self._counts[place] = failed + visit.failed, of + visit.of
 
@@ -234,10 +234,10 @@ class _Search:
         results = [one for one in self._run(place, worlds) if not one.warmup]
         self._trials += len(results)
         if worlds is None:
-            self._seen(place, results)
+            self._checkpoint_visit(place, results)
         return results
 
-    def _seen(self, place: int, results: Sequence[TrialResult]) -> Visit:
+    def _checkpoint_visit(self, place: int, results: Sequence[TrialResult]) -> Visit:
         told = [one for one in results if one.is_decided]
         visit = Visit(checkpoint=place, of=len(told), undecided=len(results) - len(told),
                       failed=sum(one.verdict is Verdict.FAIL for one in told))

@@ -175,7 +175,7 @@ def _changes(one: TrialResult, two: TrialResult, before: Verdict) -> bool:
 def _differences(groups: Sequence[Pairs], confidence: float,
                  at_worst: bool) -> Iterator[Difference]:
     for figure, is_benign, is_bad in _SHARES:
-        some = [_of_kind(one, is_benign) for one in groups]
+        some = [_pairs_by_kind(one, is_benign) for one in groups]
         is_first_bad = _or_undecided(is_bad) if at_worst else is_bad
         if some[0]:
             yield _more(figure, no_narrower(*(
@@ -195,7 +195,7 @@ def _units(pairs: Pairs) -> list[Sequence[Both]]:
     return [[pair] for mine in pairs.values() for pair in mine]
 
 
-def _of_kind(pairs: Pairs, is_benign: bool) -> Pairs:
+def _pairs_by_kind(pairs: Pairs, is_benign: bool) -> Pairs:
     return {name: kept for name, mine in pairs.items()
             if (kept := [pair for pair in mine if pair[0].is_benign is is_benign])}
 

@@ -226,7 +226,7 @@ class Arm:
         return self.name.partition(',')[0] if self.at else self.name
 
 
-def of_controllers(names: Sequence[str], scenarios: Sequence[str]) -> MatrixFile:
+def matrix_of_controllers(names: Sequence[str], scenarios: Sequence[str]) -> MatrixFile:
     """
     Return the matrix of some controllers, as ``--controller A --controller B`` asks for it.
 
@@ -312,7 +312,7 @@ def resolved(matrix: MatrixFile,
         except InputError as error:
             errors.append(error)
     refuse(errors)
-    texts = {name: value for name, value in _told(above).items()
+    texts = {name: value for name, value in _settings_by_name(above).items()
              if counts_for_terms(name) and name not in OWN_KEYS and _unknown(name) is None}
     whole = matrix.model_copy(update={
         'scenarios': seeded.scenarios, 'trials': seeded.trials, 'seed': seeded.seed,
@@ -357,14 +357,14 @@ def _validated(data: Mapping[str, Any], where: str) -> RunSettings:
 
 
 def _refuse_both(name: str, entry: ArmEntry, above: Mapping[str, Any]) -> None:
-    given = _told(above)
+    given = _settings_by_name(above)
     own = {'controller'} if entry.controller else set[str]()
     for key in sorted((own | entry.set.keys()) & given.keys()):
         raise SettingsError(f'arm {name}: got {key} in the matrix and on the command line, '
                             f'expected one of them')
 
 
-def _told(above: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_by_name(above: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the command line sets by dotted name, parameters of the controller too."""
     found: dict[str, Any] = {}
     for key, value in flat(above):

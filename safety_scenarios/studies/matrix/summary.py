@@ -111,7 +111,7 @@ class Difference(Noun):
 
     def __str__(self) -> str:
         missing = ' (none came in one of the arms)' if self.estimate.value is None else ''
-        return f'{self.figure} {told(self.estimate)}{missing}'
+        return f'{self.figure} {estimate_text(self.estimate)}{missing}'
 
 
 class Dominated(Noun):
@@ -161,7 +161,7 @@ class Cliff(Noun):
         where = f' in {self.scenario_id}' if self.scenario_id else ''
         return (f'{self.line + ": " if self.line else ""}{self.axis} from {self.before} to '
                 f'{self.after}{where}: passes fall from {self.passed[0]} to {self.passed[1]} of '
-                f'{counted(self.pairs, "pair")} (lost {told(self.lost)}, {p_text(self.p)})')
+                f'{counted(self.pairs, "pair")} (lost {estimate_text(self.lost)}, {p_text(self.p)})')
 
 
 class Flip(Noun):
@@ -217,7 +217,7 @@ class MatrixSummary(Noun):
     @property
     def verdict(self) -> Verdict:
         """Return the worst of the arms that count."""
-        return Verdict.worst(_of_those_that_count(self.arms))
+        return Verdict.worst(_counting_verdicts(self.arms))
 
     @property
     def exit_code(self) -> int:
@@ -227,10 +227,10 @@ class MatrixSummary(Noun):
         An arm that does not count adds nothing, unless none of its trials could be judged: then
         what it was to be compared with is unknown.
         """
-        return exit_code(_of_those_that_count(self.arms))
+        return exit_code(_counting_verdicts(self.arms))
 
 
-def _of_those_that_count(arms: Iterable[ArmOutcome]) -> Iterator[Verdict]:
+def _counting_verdicts(arms: Iterable[ArmOutcome]) -> Iterator[Verdict]:
     for arm in arms:
         if arm.counts:
             yield arm.verdict
@@ -238,7 +238,7 @@ def _of_those_that_count(arms: Iterable[ArmOutcome]) -> Iterator[Verdict]:
             yield Verdict.INCONCLUSIVE
 
 
-def told(estimate: Estimate) -> str:
+def estimate_text(estimate: Estimate) -> str:
     """Return a number with its interval, unit and n; without a number why there is none."""
     scale, unit = (100.0, ' %') if estimate.unit == '1' else (1.0, f' {estimate.unit}')
     if estimate.value is None and estimate.low is None and estimate.high is None:

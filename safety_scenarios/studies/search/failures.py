@@ -425,7 +425,7 @@ class Saved:
         return f'{word} ({self.failed} of {counted(self.decided, "trial")} with other seeds)'
 
 
-class _Kept(Observer):
+class _Results(Observer):
     """Keeps the results."""
 
     def __init__(self) -> None:
@@ -474,7 +474,7 @@ def save(space: Space, scenario: Scenario, data: Mapping[str, Any], failures: Se
 
 
 def _run_again(path: Path, failure: Failure, settings: RunSettings, controller: Any) -> Saved:
-    folder, kept = path.with_suffix(''), _Kept()
+    folder, kept = path.with_suffix(''), _Results()
     own = settings.model_copy(update={
         'scenarios': (str(path),), 'trials': AGAIN, 'warmup': 0, 'output': str(folder),
         'seed': (settings.seed + 1) % SEEDS, 'outputs': ()})

@@ -81,7 +81,7 @@ class _Optuna:
         self._asked.append((len(self._history) + len(self._asked), trial))
         chosen = [trial.params[name] for name in self._space.names]
         return self._space.snapped(numpy.array(chosen, float)) if self.has_choices \
-            else self._space.of_shares(chosen)
+            else self._space.point_at(chosen)
 
 
 class Tpe(_Optuna):
@@ -130,7 +130,7 @@ class Cma:
                     self._begin()
             self._asked = self._strategy.ask()
             self._waiting, self._begun_at = list(self._asked), len(self._history)
-        return self._space.of_shares(numpy.clip(self._waiting.pop(0), 0.0, 1.0))
+        return self._space.point_at(numpy.clip(self._waiting.pop(0), 0.0, 1.0))
 
 
 SAMPLERS: Mapping[str, Callable[[Space, int, History], Sampler]] = {

@@ -68,7 +68,7 @@ class Axis:
         """Return least and most of all ranges."""
         return min(low for low, _ in self.ranges), max(high for _, high in self.ranges)
 
-    def of_share(self, share: float) -> float:
+    def coordinate_at(self, share: float) -> float:
         """
         Return the coordinate below which this share of the declared distribution lies.
 
@@ -141,14 +141,14 @@ class Space:
         """Return the point at which every draw is ordinary."""
         return numpy.array([axis.middle for axis in self.axes])
 
-    def of_shares(self, shares: Sequence[float] | Point) -> Point:
+    def point_at(self, shares: Sequence[float] | Point) -> Point:
         """Return the point at shares of the declared distributions, one for each axis."""
-        return numpy.array([axis.of_share(float(share))
+        return numpy.array([axis.coordinate_at(float(share))
                             for axis, share in zip(self.axes, shares, strict=True)])
 
     def random(self, chance: numpy.random.Generator) -> Point:
         """Return a point as a campaign draws it."""
-        return self.of_shares(chance.random(len(self.axes)))
+        return self.point_at(chance.random(len(self.axes)))
 
     def snapped(self, point: Point) -> Point:
         """Return the nearest point that can be drawn."""

@@ -35,7 +35,7 @@ _PILOT_SHARE, _PILOT_MOST = 0.1, 100
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """What is to be searched, and how."""
 
     settings: RunSettings
@@ -126,7 +126,7 @@ class RateSearch:
         return 3 if self.found.problems else 1
 
 
-def search_failures(asked: Asked, sampler: str = 'guided') -> FailureSearch:
+def search_failures(asked: SearchRequest, sampler: str = 'guided') -> FailureSearch:
     """
     Search a scenario for failures, and save each different one as a file.
 
@@ -155,11 +155,11 @@ def search_failures(asked: Asked, sampler: str = 'guided') -> FailureSearch:
                          more)
 
 
-def _opened(asked: Asked, space: Space) -> Trials:
+def _opened(asked: SearchRequest, space: Space) -> Trials:
     return Trials(asked.settings, asked.scenario, space, Log(asked.folder / LOG), asked.controller)
 
 
-def _progress(asked: Asked) -> Callable[[int, History], None]:
+def _progress(asked: SearchRequest) -> Callable[[int, History], None]:
     step = max(1, asked.trials // 10)
     due = [step]
 
@@ -173,7 +173,7 @@ def _progress(asked: Asked) -> Callable[[int, History], None]:
     return tell
 
 
-def _counter(asked: Asked) -> Callable[[int], None]:
+def _counter(asked: SearchRequest) -> Callable[[int], None]:
     """Return what takes that so many more trials come, and tells each tenth of all."""
     done = [0]
 
@@ -184,7 +184,7 @@ def _counter(asked: Asked) -> Callable[[int], None]:
     return tell
 
 
-def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
+def search_boundary(asked: SearchRequest, names: Sequence[str]) -> BoundarySearch:
     """
     Map where a scenario passes and fails in the plane of two draws; others are drawn anew.
 
@@ -219,7 +219,7 @@ def search_boundary(asked: Asked, names: Sequence[str]) -> BoundarySearch:
             fails, sizes, asked.trials, seed, snap=snap))
 
 
-def search_rate(asked: Asked) -> RateSearch:
+def search_rate(asked: SearchRequest) -> RateSearch:
     """
     Estimate how rare failures are under the declared distributions of a scenario's draws.
 
@@ -236,7 +236,7 @@ def search_rate(asked: Asked) -> RateSearch:
 
         def margins(cube: Any) -> Any:
             tell(len(cube))
-            worlds = [World(space.of_shares(row[:-1]), int(row[-1] * (SEEDS - 1)))
+            worlds = [World(space.point_at(row[:-1]), int(row[-1] * (SEEDS - 1)))
                       for row in cube]
             return numpy.array([scales.score(one) for one in trials.evaluate(worlds)])
         found = estimate(margins, len(space.axes) + 1,
@@ -249,7 +249,7 @@ def search_rate(asked: Asked) -> RateSearch:
     return RateSearch(asked.scenario.id, seed, found)
 
 
-def _pilot(evaluate: Evaluate, space: Space, asked: Asked, seed: int) -> Sequence[Any]:
+def _pilot(evaluate: Evaluate, space: Space, asked: SearchRequest, seed: int) -> Sequence[Any]:
     """Return plain trials that show how large the margins are; they estimate nothing."""
     chance = numpy.random.default_rng([seed, 1])
     number = min(_PILOT_MOST, math.ceil(_PILOT_SHARE * asked.trials))

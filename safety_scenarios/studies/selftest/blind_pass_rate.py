@@ -23,11 +23,11 @@ from safety_scenarios import registry
 from safety_scenarios.campaign.statistics.proportions import clopper_pearson
 from safety_scenarios.errors import counted
 from safety_scenarios.judging.blind_pass_rate import (
+    blind_pass_rate,
+    BlindPassRate,
     earliest_ms,
     longest_hold_ms,
     MOST,
-    Reckoned,
-    reckoned,
     window_ms,
 )
 from safety_scenarios.judging.evaluate import evaluate
@@ -88,7 +88,7 @@ def chance_level(scenario: Scenario, trials: int = 1000) -> ChanceLevel:
     :param trials: draws by which the best is chosen, and as many by which it is judged; those
         that it cannot pass are not run
     """
-    by_reckoning = reckoned(scenario)
+    by_reckoning = blind_pass_rate(scenario)
     if scenario.body.reaction is None or scenario.is_benign:
         return ChanceLevel(scenario_id=scenario.id, scenario_name=scenario.name,
                            path=scenario.place, why=by_reckoning.why)
@@ -109,7 +109,7 @@ def chance_level(scenario: Scenario, trials: int = 1000) -> ChanceLevel:
         is_beyond_reckoning=_is_beyond(by_reckoning, passed, trials))
 
 
-def _is_beyond(by_reckoning: Reckoned, passed: int, trials: int) -> bool:
+def _is_beyond(by_reckoning: BlindPassRate, passed: int, trials: int) -> bool:
     """Return whether more trials were passed than the reckoning allows for."""
     least = clopper_pearson(passed, trials, 0.999, sided='lower').low
     return by_reckoning.level is not None and least is not None and least > by_reckoning.level

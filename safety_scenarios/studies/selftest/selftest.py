@@ -218,7 +218,7 @@ def _matrix(scenario: Scenario, good: list[_Ran], bad: _Columns,
                      for name, column in bad.items())
 
     rows = [Row(check=invariant.name, kind=_kind(good[0], index), withholds=False,
-                cells=cells(partial(_of_file, index=index)))
+                cells=cells(partial(_invariant_finding, index=index)))
             for index, invariant in enumerate(scenario.invariants)]
     rows += [Row(check=check, kind=kind, withholds=withholds,
                  cells=cells(partial(_named, check=check, kind=kind)))
@@ -280,7 +280,7 @@ def _harness_rows(scenario: Scenario) -> Iterator[tuple[str, str, bool]]:
         yield CONFIRMED_CHECK, CONFIRMED, False
 
 
-def _of_file(ran: _Ran, index: int) -> Finding | None:
+def _invariant_finding(ran: _Ran, index: int) -> Finding | None:
     """Return what the invariant at a place in the file said; they speak in that order."""
     findings = [finding for finding in ran.result.findings if finding.source == 'invariant']
     return findings[index] if index < len(findings) else None
@@ -293,7 +293,7 @@ def _named(ran: _Ran, check: str, kind: str) -> Finding | None:
 
 
 def _kind(ran: _Ran, index: int) -> str:
-    finding = _of_file(ran, index)
+    finding = _invariant_finding(ran, index)
     return finding.kind if finding else 'invariant'
 
 

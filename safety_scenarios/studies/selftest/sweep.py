@@ -97,7 +97,7 @@ _FIELDS: dict[str, FieldPath] = {'budget': ('latency_budget', 'critical_ms')}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Observation:
     """One thing that a run of the wrong controllers showed about a scenario."""
 
     code: str
@@ -112,8 +112,8 @@ class Sweep:
     """What the wrong controllers made of scenarios."""
 
     matrix: KillMatrix
-    found: tuple[Found, ...]
-    notes: tuple[Found, ...]
+    found: tuple[Observation, ...]
+    notes: tuple[Observation, ...]
     """What could not be tried here, and why."""
 
 
@@ -126,19 +126,19 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
     that never fails one, are told there too. A robot it must bring to a stop: where it does not,
     that alone is told, and the checks that never fail one.
     """
-    notes, found, playable = list[Found](), list[Found](), list[Scenario]()
+    notes, found, playable = list[Observation](), list[Observation](), list[Scenario]()
     for scenario in scenarios:
         reason = _unplayable(scenario)
         if reason is None:
             playable.append(scenario)
         else:
-            found.append(Found('L306', scenario, (), (
+            found.append(Observation('L306', scenario, (), (
                 f'not tried with wrong controllers: {reason}. Say in metadata.lint how else it '
                 f'was tried')))
     matrix = self_test(playable, in_simulated_time(), seeds=seeds)
     for scenario, one in zip(playable, matrix.scenarios, strict=True):
         mistakes = [mistake for mistake in matrix.mistakes if mistake.scenario_id == scenario.id]
-        found += [Found(_CODES[mistake.kind], scenario, _field(scenario, mistake), mistake.message)
+        found += [Observation(_CODES[mistake.kind], scenario, _field(scenario, mistake), mistake.message)
                   for mistake in mistakes if mistake.kind in _CODES
                   and not (mistake.kind == 'check' and _is_ban(scenario, mistake.check))]
         for mistake in mistakes:
@@ -147,14 +147,14 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
                 got = f'the reference {one.reference.saboteur} gets {got} ({one.reference.reason})'
                 found += _besides(scenario, one)
                 if isinstance(scenario.body, RobotBody):
-                    found.append(Found('L303', scenario, (), (
+                    found.append(Observation('L303', scenario, (), (
                         f'{got}, expected PASS with every seed: until then a wrong controller '
                         f'shows nothing. It stops for what is nearer than 2.5 m and within 0.5 m '
                         f'of the middle of its way. Correct the scenario, or say in metadata.lint '
                         f'how another controller, or this one with other parameters, was shown '
                         f'to pass')))
                     continue
-                notes.append(Found('N303', scenario, (), (
+                notes.append(Observation('N303', scenario, (), (
                     f'{got}: it covers only the built-in scenarios. Show elsewhere that a '
                     f'right controller passes')))
                 found += _passed(scenario, one, matrix)
@@ -205,23 +205,23 @@ def _place(scenario: Scenario, check: str | None) -> FieldPath:
     return ()
 
 
-def _besides(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Found]:
+def _besides(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Observation]:
     """Yield its own checks that fail nobody, of a scenario that the reference does not pass."""
     for row in one.rows:
         if row.kind != 'harness' and not row.killed and _lets_pass(row) \
                 and not _is_ban(scenario, row.check):
-            yield Found('L301', scenario, _place(scenario, row.check), (
+            yield Observation('L301', scenario, _place(scenario, row.check), (
                 f'check {row.check!r} ({row.kind}): got FAIL from no wrong controller with every '
                 f'seed, and no objection from some. Tighten its limit, correct what it reads, or '
                 f'drop it'))
 
 
-def _passed(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Iterator[Found]:
+def _passed(scenario: Scenario, one: ScenarioMatrix, matrix: KillMatrix) -> Iterator[Observation]:
     """Yield who passes a scenario of words, which the right ones would fail."""
     for cell in one.trials:
         saboteur = named(matrix.saboteurs, cell.saboteur)
         if Verdict.PASS in cell.verdicts and not saboteur.may_pass(scenario):
-            yield Found('L302', scenario, (), (
+            yield Observation('L302', scenario, (), (
                 f'got PASS for {saboteur.name}, which {saboteur.does}, expected anything else in '
                 f'a {one.family}. Add a check that it fails, or tighten those there are'))
 
@@ -237,10 +237,10 @@ def _lets_pass(row: Row) -> bool:
                for verdict in cell.verdicts)
 
 
-def _untold(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Found]:
+def _untold(scenario: Scenario, one: ScenarioMatrix) -> Iterator[Observation]:
     for row in one.rows:
         if not row.killed and not _lets_pass(row) and not _is_ban(scenario, row.check):
-            yield Found('N304', scenario, _place(scenario, row.check), (
+            yield Observation('N304', scenario, _place(scenario, row.check), (
                 f'check {row.check!r} could not be judged without ROS: '
                 f'{row.cells[0].reason if row.cells else "nothing was tried"}. Try it with a '
                 f'recording of a wrong controller'))
@@ -250,7 +250,7 @@ _DRAWS = 4
 """Draws of a scenario that are looked at, besides what its file says."""
 
 
-def impossible(scenarios: Sequence[Scenario]) -> Iterator[Found]:
+def impossible(scenarios: Sequence[Scenario]) -> Iterator[Observation]:
     """Yield what the embedded world refuses of each, by its file or else by its first draws."""
     for scenario in scenarios:
         body = scenario.body
@@ -264,7 +264,7 @@ def impossible(scenarios: Sequence[Scenario]) -> Iterator[Found]:
                     when = 'in some of the draws of ros.vary '
                     break
         if found is not None:
-            yield Found('L225', scenario, found[0], f'{when}no trial can be run: {found[1]}')
+            yield Observation('L225', scenario, found[0], f'{when}no trial can be run: {found[1]}')
 
 
 def _drawn(scenario: Scenario) -> Iterator[Scenario]:

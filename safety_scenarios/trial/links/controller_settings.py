@@ -24,7 +24,7 @@ from safety_scenarios.scenario.settings import (
     EXTERNAL,
     RunSettings,
 )
-from safety_scenarios.scenario.topic_names import read_merges, shown_topics
+from safety_scenarios.scenario.topic_names import published_topics, read_merges
 from safety_scenarios.scenario.world import World
 from safety_scenarios.trial.link import ControllerFacts, ControllerPlan, LinkPlan, RosPlan
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
@@ -179,7 +179,7 @@ def controller_settings(controller: ControllerPlan, scenario: Scenario,
         robot=robot.model_copy(update={'stopping': None}),
         command_topic=topic.topic if topic else '',
         command_type=_interface(controller.command_type, body, topic),
-        shown_topics=shown_topics(scenario),
+        shown_topics=published_topics(scenario),
         controller_parameters=tuple(_texts(controller, scenario, participant)))
 
 

@@ -370,21 +370,21 @@ class RemoteController(ControllerPlugin):
 
     def begin_trial(self) -> None:
         """Let it drop what was asked in the trial before."""
-        self._asked('begin_trial', None)
+        self._request('begin_trial', None)
 
     def decide(self, observation: Observation) -> Command | Message | None:
         """Return its decision."""
         written = self._observations.write(observation)
-        return self._decisions.read(self._asked('decide', written))
+        return self._decisions.read(self._request('decide', written))
 
     def side_messages(self, observation: Observation) -> Mapping[str, Message]:
         """Return what it publishes beside its command."""
-        written = self._asked('side', self._observations.write(observation))
+        written = self._request('side', self._observations.write(observation))
         return {topic: message_read(one) for topic, one in written.items()}
 
     def answer(self, messages: Sequence[ChatMessage]) -> str | None:
         """Return its answer to a chat."""
-        text, self._delay_ns, self._truncated_by = self._asked('answer', tuple(messages))
+        text, self._delay_ns, self._truncated_by = self._request('answer', tuple(messages))
         if text is not None and not isinstance(text, str):
             raise ValueError('expected a text or nothing')
         return text
@@ -393,7 +393,7 @@ class RemoteController(ControllerPlugin):
         """Return what it does in its turn; trials are numbered there, as an id names the plan."""
         number = self._trials.setdefault(turn.heard.trial_id, len(self._trials) + 1)
         heard = turn.heard.model_copy(update={'trial_id': f'trial {number}'})
-        written, self._delay_ns = self._asked('converse', turn.model_copy(update={'heard': heard}))
+        written, self._delay_ns = self._request('converse', turn.model_copy(update={'heard': heard}))
         return utterances_read(written)
 
     def close(self) -> None:
@@ -415,7 +415,7 @@ class RemoteController(ControllerPlugin):
             raise ControllerError(f'the controller did not close within '
                                   f'{error.after_ns / 1e9:g} s') from None
 
-    def _asked(self, kind: str, content: Any) -> Any:
+    def _request(self, kind: str, content: Any) -> Any:
         return self._process.request(kind, content, within_s=self._within_s)
 
 

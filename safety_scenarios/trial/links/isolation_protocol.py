@@ -89,10 +89,10 @@ class Frames:
         :raises ConnectionLost: the other end is closed
         :raises ValueError: the frame is longer than it may be
         """
-        [length] = _LENGTH.unpack(self._taken(_LENGTH.size, look))
+        [length] = _LENGTH.unpack(self._read(_LENGTH.size, look))
         if length > self._most:
             raise ValueError(f'got {length} bytes in one reply, expected at most {self._most}')
-        return self._taken(length, look)
+        return self._read(length, look)
 
     def close(self) -> None:
         """Close the socket; calling it again does nothing."""
@@ -117,7 +117,7 @@ class Frames:
             self._looked_s = time.monotonic()
         return is_ready
 
-    def _taken(self, count: int, look: Callable[[], None]) -> bytes:
+    def _read(self, count: int, look: Callable[[], None]) -> bytes:
         parts, missing = [self._rest], count - len(self._rest)
         while missing > 0:
             if not self._await(self._arrives, look):

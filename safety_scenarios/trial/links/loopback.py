@@ -72,12 +72,12 @@ class LoopbackAgents:
         self._told: set[str] = set()
         self._called: Counter[str] = Counter()
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> None:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> None:
         """Let agents hear something, in this order."""
         for agent_id in hearers:
-            self._hear(agent_id, envelope)
+            self._receive(agent_id, envelope)
 
-    def _hear(self, agent_id: str, envelope: Envelope) -> None:
+    def _receive(self, agent_id: str, envelope: Envelope) -> None:
         agent, host = self._participants[agent_id]
         try:
             utters = host.turn(envelope)
@@ -123,7 +123,7 @@ class LoopbackAgents:
         return [*found, *self._give_back(agent, result)]
 
     def _give_back(self, agent: Agent, result: Envelope) -> Sequence[Event]:
-        self._hear(agent.id, result)
+        self._receive(agent.id, result)
         return self._event(agent, result)
 
     def _event(self, agent: Agent, envelope: Envelope) -> Sequence[Event]:
@@ -202,8 +202,8 @@ class LoopbackLink(Link):
     def _mount(self, frames: Collection[MountedFrame]) -> None:
         """Say where frames are on the robot, as on /tf_static."""
         if frames:
-            self._controller.hear(STATIC, frames_message(frames, _EPOCH_NS + self._now_ns),
-                                  self._now_ns, None)
+            self._controller.receive(STATIC, frames_message(frames, _EPOCH_NS + self._now_ns),
+                                     self._now_ns, None)
 
     def close(self) -> None:
         """Let the plug-ins hang up what they have opened."""
@@ -246,17 +246,17 @@ class LoopbackLink(Link):
         if stimulus.stamp is not Stamp.HOLD or topic not in self._stamps:
             self._stamps[topic] = stamp_shifted(_EPOCH_NS + self._now_ns, stimulus.shift_ns)
         if topic in self._controller.inputs:
-            self._hear(topic, message, self._stamps[topic])
+            self._receive(topic, message, self._stamps[topic])
         if topic == PROMPT:
             self._ask(message)
         return Event.model_construct(
             kind='stimulus', name=topic, stamps=self._stamp(self._stamps[topic]), message=message,
             hazard=hazard, truth=dict(stimulus.truth), scheduled_ns=scheduled_ns)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let agents hear something; what they do about it comes when it is due."""
         assert self._agents is not None
-        self._agents.tell(envelope, hearers)
+        self._agents.deliver(envelope, hearers)
         return self._stamp()
 
     def call(self, call: Call, symbol: str) -> Event:
@@ -265,7 +265,7 @@ class LoopbackLink(Link):
 
         Nothing is taken for granted by that: one that does not move is seen not to.
         """
-        asked = call.asked
+        asked = call.target
         self._later(0, lambda: (Event.model_construct(
             kind='call_state', name=asked.name, stamps=self._stamp(), text=NOT_MADE,
             symbol=symbol),))
@@ -331,7 +331,7 @@ class LoopbackLink(Link):
         for topic, plain in self._reports.reports(self._now_ns).items():
             message = stamped(plain, system_ns) if has_header(plain) else plain
             if topic in self._controller.inputs:
-                self._hear(topic, plain, system_ns)
+                self._receive(topic, plain, system_ns)
             events.append(Event.model_construct(
                 kind='feedback', name=topic, message=message,
                 stamps=self._stamp(system_ns if has_header(plain) else None)))
@@ -357,10 +357,10 @@ class LoopbackLink(Link):
 
     def _sense(self) -> Sequence[Event]:
         assert self._sensor is not None
-        topic, message = self._sensor.topic, self._sensor.tell(self._now_ns)
+        topic, message = self._sensor.topic, self._sensor.reading(self._now_ns)
         system_ns = _EPOCH_NS + self._now_ns
         if topic in self._controller.inputs:
-            self._hear(topic, message, system_ns)
+            self._receive(topic, message, system_ns)
         return (Event.model_construct(
             kind='feedback', name=topic, stamps=self._stamp(system_ns),
             message=stamped(message, system_ns) if has_header(message) else message),)
@@ -384,11 +384,11 @@ class LoopbackLink(Link):
                     kind='output', name=topic, text=f'{topic} [{message.type}]', stamps=stamps))
         return events
 
-    def _hear(self, topic: str, message: Message, stamp_ns: int) -> None:
+    def _receive(self, topic: str, message: Message, stamp_ns: int) -> None:
         if has_header(message):
-            self._controller.hear(topic, stamped(message, stamp_ns), self._now_ns, stamp_ns)
+            self._controller.receive(topic, stamped(message, stamp_ns), self._now_ns, stamp_ns)
         else:
-            self._controller.hear(topic, message, self._now_ns, None)
+            self._controller.receive(topic, message, self._now_ns, None)
 
     def _ask(self, message: Message) -> None:
         answer = self._controller.prompt(message.at('data'))

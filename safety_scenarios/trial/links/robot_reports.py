@@ -203,7 +203,7 @@ class ReferenceSensor:
         self._shown_ns = min(self._shown_ns, now_ns)
         return is_first
 
-    def tell(self, now_ns: int) -> Message:
+    def reading(self, now_ns: int) -> Message:
         """Return what it sends now."""
         since_ns = now_ns - self._shown_ns - self.latency_ns
         return self._alarm if 0 <= since_ns < self.there_ns else self._quiet

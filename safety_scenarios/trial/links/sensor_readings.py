@@ -122,7 +122,7 @@ class _Listener:
     def begin_trial(self, now_ns: int) -> None:
         """Forget nothing: it remembers nothing."""
 
-    def hear(self, topic: str, message: Message, now_ns: int, stamp_ns: int | None) -> None:
+    def receive(self, topic: str, message: Message, now_ns: int, stamp_ns: int | None) -> None:
         """Take a message, of which the link keeps a copy."""
 
     def close(self) -> None:

@@ -124,7 +124,7 @@ class SimulatedLink(LoopbackLink):
             self._stamps[topic] = stamp_shifted(stamps.system_ns, sensed.shift_ns)
         stamp_ns = self._stamps[topic]
         if topic in self._controller.inputs:
-            self._hear(topic, spelled_out(message), stamp_ns)
+            self._receive(topic, spelled_out(message), stamp_ns)
         is_stamped = has_header(message)
         if is_stamped:
             stamps = self._stamp(stamp_ns)

@@ -258,11 +258,11 @@ class Reading:
             if topic == EVENTS:
                 self._events.append(self._event(from_text(self._decoded(record)['data'])))
             elif topic == TRIAL:
-                self._tell(from_text(self._decoded(record)['data']))
+                self._receive(from_text(self._decoded(record)['data']))
             else:
                 self._messages[topic, record.sequence] = record
 
-    def _tell(self, data: Mapping[str, Any]) -> None:
+    def _receive(self, data: Mapping[str, Any]) -> None:
         if 'trial' in data:
             if data['format'] != FORMAT:
                 raise TraceError(f'got format {data["format"]}, expected {FORMAT}. Read it by the '

@@ -119,8 +119,8 @@ class McapWriter:
                          for name in (signal.topic, signal.current)}
         for name in _planned_types(trial):
             self._interface(name)
-        self._string = self._known(STRING).codec
-        self._clock = self._known(_CLOCK).codec
+        self._string = self._find_interface(STRING).codec
+        self._clock = self._find_interface(_CLOCK).codec
         self._channels: dict[tuple[str, str], tuple[int, Topic]] = {}
         self._sequences: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
@@ -170,8 +170,8 @@ class McapWriter:
         self._is_broken = True  # there is nothing to add any more
         try:
             if not self._events:
-                self._tell(self._plan, 0)
-            self._tell(to_text({
+                self._write_text(self._plan, 0)
+            self._write_text(to_text({
                 'events': self._events, 'notes': self.notes, 'measuring': measuring.model_dump(),
                 'judgements': tuple(one.model_dump() for one in judgements)}), self._last_ns)
             if chain:
@@ -195,7 +195,7 @@ class McapWriter:
     def _interface(self, name: str) -> Interface | None:
         return interface(name, self._definition)
 
-    def _known(self, name: str) -> Interface:
+    def _find_interface(self, name: str) -> Interface:
         found = interface(name, None)
         assert found is not None
         return found
@@ -204,26 +204,26 @@ class McapWriter:
         stamps = event.stamps
         log_ns = _time(stamps.system_ns if stamps.received_ns is None else stamps.received_ns)
         if not self._events:
-            self._tell(self._plan, log_ns)
+            self._write_text(self._plan, log_ns)
         publish_ns = log_ns if stamps.source_ns is None else _time(stamps.source_ns)
         line = as_line(event, self._events)
         if event.message is not None:
             line['message'] = self._message(event, event.message, log_ns, publish_ns)
         elif event.kind in ('response', 'say'):
             said = self._string.encode({'data': _encodable(event.text)})
-            self._put(self._full_name(event.name), STRING, said, log_ns, publish_ns)
+            self._write(self._full_name(event.name), STRING, said, log_ns, publish_ns)
         elif event.kind == 'clock':
             sec, nanosec = divmod(stamps.ros_ns, 1_000_000_000)
             tick = self._clock.encode({'clock': {'sec': sec, 'nanosec': nanosec}})
-            self._put(self._full_name(event.name), _CLOCK, tick, log_ns, publish_ns)
-        self._put(EVENTS, STRING, self._string.encode({'data': to_text(line)}), log_ns, log_ns)
+            self._write(self._full_name(event.name), _CLOCK, tick, log_ns, publish_ns)
+        self._write(EVENTS, STRING, self._string.encode({'data': to_text(line)}), log_ns, log_ns)
         self._events += 1
         if stamps.steady_ns - self._flushed_ns >= _FLUSH_NS:
             self._flushed_ns = stamps.steady_ns
             self._writer.flush()  # type: ignore[no-untyped-call]
 
-    def _tell(self, text: str, log_ns: int) -> None:
-        self._put(TRIAL, STRING, self._string.encode({'data': text}), log_ns, log_ns)
+    def _write_text(self, text: str, log_ns: int) -> None:
+        self._write(TRIAL, STRING, self._string.encode({'data': text}), log_ns, log_ns)
 
     def _message(self, event: Event, message: Message, log_ns: int,
                  publish_ns: int) -> dict[str, Any]:
@@ -238,7 +238,7 @@ class McapWriter:
             self._notes[f'{name}: there is no definition of {kind}, so that it is recorded '
                         f'as JSON'] += 1
             text = self._string.encode({'data': to_text(message.data)})
-            return {'type': kind, **self._put(
+            return {'type': kind, **self._write(
                 f'{self._full_name(name)}/json', STRING, text, log_ns, publish_ns,
                 f'{kind} as JSON: its definition was not known')}
         try:
@@ -247,11 +247,11 @@ class McapWriter:
         except UnfitError as error:
             self._notes[f'{name}: a message did not fit {kind}, and is in its event only'] += 1
             return {'type': kind, 'data': message.data, 'unfit': str(error)}
-        place = self._put(self._full_name(name), kind, sent, log_ns, publish_ns)
+        place = self._write(self._full_name(name), kind, sent, log_ns, publish_ns)
         return place | {key: value for key, value in vars(loss).items() if value}
 
-    def _put(self, name: str, kind: str, data: bytes, log_ns: int, publish_ns: int,
-             note: str = '') -> dict[str, Any]:
+    def _write(self, name: str, kind: str, data: bytes, log_ns: int, publish_ns: int,
+               note: str = '') -> dict[str, Any]:
         """Write one message and return where it is."""
         found = self._channels.get((name, kind))
         if found is None:

@@ -30,12 +30,12 @@ from safety_scenarios.trial.rules.matching import (
     holds,
     Key,
     LAST,
+    MatchedEvent,
     matches,
     Reading,
-    Seen,
     spoken_words,
 )
-from safety_scenarios.trial.rules.obligations import came_to, status_of, unbound
+from safety_scenarios.trial.rules.obligations import rule_outcome, status_of, unbound
 from safety_scenarios.trial.rules.states import is_own, Releases
 from safety_scenarios.trial.rules.story import Ending, FindBraking, Past, ReadWords, Story, Watch
 from safety_scenarios.trial.trial import END, ONSET, TrialRecord
@@ -45,7 +45,7 @@ MAX_DEPTH = 16
 """How many rules in a row may lead to an event."""
 MAX_FIRINGS = EVERY - 1
 """In one run, of all rules together. With more it is an error, and causes nothing further."""
-_T = TypeVar('_T', Seen, Reading)
+_T = TypeVar('_T', MatchedEvent, Reading)
 _SEVEREST_FIRST = ('fail', 'stop', 'pass')
 
 
@@ -85,7 +85,7 @@ class Rules:
         self._told = [comparable(block.system_text)] if block.sut else list[str]()
         self._begin_ns: int | None = None
         self._order = 0
-        self._seen: list[Seen] = []
+        self._seen: list[MatchedEvent] = []
         self._readings: dict[str, list[Reading]] = {}
         self._current: dict[str, Message] = {}
         self._named: set[str] = set()
@@ -124,7 +124,7 @@ class Rules:
     @property
     def due_ns(self) -> int | None:
         """Steady time at which to call ``advance`` next; a deadline causes nothing by itself."""
-        return self._timers[0][0] if self._timers and self._goes_on(self._timers[0][0]) else None
+        return self._timers[0][0] if self._timers and self._is_running(self._timers[0][0]) else None
 
     def begin(self, t_ns: int) -> Sequence[Caused]:
         """Start the run: time zero of the rules, at which ``start`` happens."""
@@ -135,7 +135,7 @@ class Rules:
     def advance(self, t_ns: int) -> Sequence[Caused]:
         """Fire the timers that are due at or before ``t_ns``."""
         caused: list[Caused] = []
-        while self._timers and self._timers[0][0] <= t_ns and self._goes_on(self._timers[0][0]):
+        while self._timers and self._timers[0][0] <= t_ns and self._is_running(self._timers[0][0]):
             due_ns, index, _, depth, own, opening = heapq.heappop(self._timers)
             trigger = self._block.rules[index].trigger
             if trigger is not None and trigger.unless:
@@ -158,7 +158,7 @@ class Rules:
         self._order += 1
         key = (t_ns, self._order)
         risen, seen = self._read(event, key), self._look(event, key)
-        if self._begin_ns is None or t_ns < self._begin_ns or not self._goes_on(t_ns):
+        if self._begin_ns is None or t_ns < self._begin_ns or not self._is_running(t_ns):
             return caused
         if event.depth > MAX_DEPTH:
             self._loop(t_ns)
@@ -199,9 +199,9 @@ class Rules:
                               counts_own_words=read is None), read=read,
             find_braking=find_braking)
         rules = tuple(
-            came_to(rule, index, self._unbound[index],
-                    sorted(key for key, fired in firings if fired == index)[:MAX_FIRINGS], story,
-                    self._doubts.get(index, ''))
+            rule_outcome(rule, index, self._unbound[index],
+                         sorted(key for key, fired in firings if fired == index)[:MAX_FIRINGS], story,
+                         self._doubts.get(index, ''))
             for index, rule in enumerate(self._block.rules))
         denied = tuple(text for t_ns, text in self._denied if t_ns <= ending.t_ns)
         error = self._error[1] if self._error else self._too_often or '; '.join(
@@ -219,7 +219,7 @@ class Rules:
         whole = self._begin_ns is not None and t_ns - self._begin_ns >= planned_ns
         return Ending(t_ns, is_complete and whole, 'the run was over', is_complete and whole)
 
-    def _goes_on(self, t_ns: int) -> bool:
+    def _is_running(self, t_ns: int) -> bool:
         """Return whether the run had not ended before a time."""
         return self._error is None and all(t_ns <= key[0] for key, _, _ in self._ends)
 
@@ -243,7 +243,7 @@ class Rules:
             except LookupError as error:
                 self._fail(key[0], f'the signal {name!r} cannot be read: {error.args[0]}')
                 return set()
-            self._readings.setdefault(name, []).append(Reading(key, value, self._left(event)))
+            self._readings.setdefault(name, []).append(Reading(key, value, self._sent_ns(event)))
             for pattern in self._triggers.get(name, ()):
                 now = holds(pattern, value)
                 if now and not self._held.get(pattern, False):
@@ -252,7 +252,7 @@ class Rules:
                     self._held[pattern] = now
         return risen
 
-    def _look(self, event: Event, key: Key) -> Seen | None:
+    def _look(self, event: Event, key: Key) -> MatchedEvent | None:
         """Return an event as patterns look at it, None when it is nothing to them."""
         if event.kind not in ('say', 'tool_call') and event.symbol is None \
                 or event.trial_id not in (None, '', self._trial_id):
@@ -265,12 +265,12 @@ class Rules:
         words = spoken_words(event) if event.kind == 'say' else ''
         if words and not is_own:
             self._told.append(words)
-        return Seen(
-            key, event, is_denied=denied, left_ns=self._left(event), words=words,
+        return MatchedEvent(
+            key, event, is_denied=denied, left_ns=self._sent_ns(event), words=words,
             told='\n'.join(self._told) if words and is_own else '',
             is_doubtful=event.agent in self._live and event.trial_id == '')
 
-    def _left(self, event: Event) -> int:
+    def _sent_ns(self, event: Event) -> int:
         """Return when an event was sent, by the sender's clock where it is ours."""
         stamps = event.stamps
         if not self._one_host or stamps.source_ns is None:
@@ -278,7 +278,7 @@ class Rules:
         return stamps.steady_ns - (stamps.system_ns - stamps.source_ns)
 
     def _fire_all(self, is_met: Callable[[Pattern], bool], key: Key,
-                  depth: int, seen: Seen | None = None) -> list[Caused]:
+                  depth: int, seen: MatchedEvent | None = None) -> list[Caused]:
         """Fire, in their order, the rules whose trigger is met; set a timer for a later one."""
         caused: list[Caused] = []
         for index in self._met(is_met, key, seen):
@@ -297,7 +297,7 @@ class Rules:
         return caused
 
     def _met(self, is_met: Callable[[Pattern], bool], key: Key,
-             seen: Seen | None = None) -> list[int]:
+             seen: MatchedEvent | None = None) -> list[int]:
         """Return the rules, in their order, whose trigger is met and that may fire once more."""
         return [index for index, rule in enumerate(self._block.rules)
                 if not self._unbound[index] and rule.trigger is not None
@@ -307,7 +307,7 @@ class Rules:
                 and self._completes(index, is_met, key, seen)]
 
     def _completes(self, index: int, is_met: Callable[[Pattern], bool], key: Key,
-                   seen: Seen | None) -> bool:
+                   seen: MatchedEvent | None) -> bool:
         """Return whether what came is all that a rule waits for; keep in mind where it may be."""
         watch = self._watches[index]
         found = watch.complete(is_met, key, self._past, seen) if watch is not None else False
@@ -316,14 +316,14 @@ class Rules:
                                            'signal was unknown, or an utterance named no trial')
         return found is True
 
-    def _is_kept_from(self, index: int, key: Key, seen: Seen | None = None,
+    def _is_kept_from(self, index: int, key: Key, seen: MatchedEvent | None = None,
                       opening: Key | None = None) -> bool:
         """Return whether what a rule names by ``unless`` keeps it from firing."""
         trigger = self._block.rules[index].trigger
         if trigger is None or not trigger.unless:
             return False
         since = opening if trigger.unless_ns is not None else None
-        came = self._past.came(trigger.unless, key, seen, since, trigger.counts_own)
+        came = self._past.has_occurred(trigger.unless, key, seen, since, trigger.counts_own)
         if came is None:
             self._doubts.setdefault(index, 'it cannot be determined whether this rule applied: '
                                            'its exception was not known all the time')

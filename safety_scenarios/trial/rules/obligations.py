@@ -11,18 +11,18 @@ from safety_scenarios.scenario.body import AgentsBody
 from safety_scenarios.scenario.result import DecidedBy, Obligation, RuleOutcome, Status
 from safety_scenarios.scenario.verdict import LatencyClass
 from safety_scenarios.scenario.wording.reading import comparable
-from safety_scenarios.trial.rules.matching import breaks, Key, LAST, may_match, meant, Seen
+from safety_scenarios.trial.rules.matching import breaks, Key, LAST, MatchedEvent, may_match, meant
 from safety_scenarios.trial.rules.states import Broken, Close, Moment, Release, Track
 from safety_scenarios.trial.rules.story import (
+    act_text,
+    find_retraction,
     held_at,
     in_order,
     Match,
     ms,
     open_words,
     perhaps_released,
-    shown,
     Story,
-    taken_back,
     unknown_in,
     unknown_saying,
 )
@@ -45,7 +45,7 @@ def expected(expect: Expect, openings: Sequence[Key], story: Story,
     due_ns = expect.budget.limit_ns('critical')
     open_for_ns = due_ns + story.uncertainty_ns
 
-    def is_inside(seen: Seen) -> bool:
+    def is_inside(seen: MatchedEvent) -> bool:
         return any(key < seen.key and seen.key[0] - key[0] <= open_for_ns for key in openings)
 
     found = _answers(events, story, index, is_inside)
@@ -121,11 +121,11 @@ class _Demand:
 
     def answered(self, opening: Key, match: Match) -> Obligation:
         """Judge what an event answered; a saying must not be taken back."""
-        came = self._came(opening, match.t_ns, match.t_ns).model_copy(update={'by': match.by})
+        came = self._met(opening, match.t_ns, match.t_ns).model_copy(update={'by': match.by})
         if not self.expect.contrary:
             return came
         close = self._close(opening, match.key)
-        back = taken_back(self.expect, self.index, match.key, close, self.story)
+        back = find_retraction(self.expect, self.index, match.key, close, self.story)
         if back is None:
             why = '' if close.is_observed else \
                 f'{self.story.ending.how} before it could be seen whether it was taken back'
@@ -149,10 +149,10 @@ class _Demand:
         decided_ns = opened_ns + due_ns
         for moment, begun_ns in self._reached(opening, until_ns):
             close = self._close(opening, moment.key)
-            lost = self.track.not_kept(moment.key, close) if self.track else None
+            lost = self.track.violation(moment.key, close) if self.track else None
             is_clear = moment.rises and _follows(moment, opening)
             if lost is None and is_clear:
-                return self._came(opening, begun_ns, close.key[0], close)
+                return self._met(opening, begun_ns, close.key[0], close)
             if lost is not None and lost.is_sure:
                 broken += [(moment, lost)] if is_clear else []
                 decided_ns = max(decided_ns, lost.t_ns)
@@ -160,7 +160,7 @@ class _Demand:
             first = begun_ns if first is None and is_clear else first
             unsure = unsure or (_UNSURE if lost is None else self._unsure(opening, lost))
         if first is not None:
-            return self._came(opening, first, min(until_ns, story.ending.t_ns)).model_copy(
+            return self._met(opening, first, min(until_ns, story.ending.t_ns)).model_copy(
                 update={'status': Status.INCONCLUSIVE, 'reason': self._why(unsure)})
         return self._not_met(opening, unsure or self._held_before(opening), broken, decided_ns)
 
@@ -198,7 +198,7 @@ class _Demand:
         states = [pattern for pattern in self.expect.any if pattern.is_state]
         if self.track is None or not held_at(states, opening, self.story):
             return ''
-        lost = self.track.not_kept(opening, self._close(opening, opening))
+        lost = self.track.violation(opening, self._close(opening, opening))
         return '' if lost is not None and lost.is_sure else _UNSURE
 
     def _not_met(self, opening: Key, unsure: str, broken: Sequence[tuple[Moment, Broken]],
@@ -259,8 +259,8 @@ class _Demand:
                    + ('' if took is None else f', but after {ms(took)}, {ms(took - due_ns)} '
                                               f'late'))
 
-    def _came(self, opening: Key, t_ns: int, decided_ns: int,
-              close: Close | None = None) -> Obligation:
+    def _met(self, opening: Key, t_ns: int, decided_ns: int,
+             close: Close | None = None) -> Obligation:
         due_ns, near_ns = self._due_ns, self.story.uncertainty_ns
         took_ns = t_ns - opening[0]
         latency_class = self.expect.budget.classify(took_ns)
@@ -298,7 +298,7 @@ class _Demand:
 
 
 def _answers(patterns: Sequence[Pattern], story: Story, index: int,
-             is_inside: Callable[[Seen], bool]) -> list[Match]:
+             is_inside: Callable[[MatchedEvent], bool]) -> list[Match]:
     """
     Return the events that may satisfy a demand.
 
@@ -318,7 +318,7 @@ def forbidden(forbid: Forbid, openings: Sequence[Key], story: Story,
               index: int) -> tuple[Obligation, ...]:
     """Judge each opening by what came in its window, both ends included."""
 
-    def is_inside(seen: Seen) -> bool:
+    def is_inside(seen: MatchedEvent) -> bool:
         return any(key < seen.key and (
             forbid.for_ns is None
             or seen.key[0] - key[0] <= forbid.for_ns + story.uncertainty_ns) for key in openings)
@@ -378,10 +378,10 @@ def _forbidden(forbid: Forbid, opening: Key, found: Sequence[Match],
 
 
 def _offences(patterns: Sequence[Pattern], story: Story, index: int,
-              is_inside: Callable[[Seen], bool]) -> list[Match]:
+              is_inside: Callable[[MatchedEvent], bool]) -> list[Match]:
     """Return whatever breaks a prohibition, or may; the rest as ``_answers`` has it."""
     found = [Match(seen.key, seen.left_ns, not seen.is_doubtful and not why, why,
-                   shown(seen.event), story.reader_of(patterns, seen))
+                   act_text(seen.event), story.reader_of(patterns, seen))
              for seen in story.seen
              if (why := story.meant(patterns, seen, index, 'ban') if is_inside(seen)
                  else meant(patterns, seen)) is not None]
@@ -402,8 +402,8 @@ def _unknown(patterns: Sequence[Pattern], opening: Key, until_ns: int, story: St
                           story.stale_ns))), '')
 
 
-def came_to(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[Key],
-            story: Story, doubt: str = '') -> RuleOutcome:
+def rule_outcome(rule: Rule, index: int, meaningless: Sequence[str], fired: Sequence[Key],
+                 story: Story, doubt: str = '') -> RuleOutcome:
     """
     Return what a rule came to.
 

@@ -18,10 +18,10 @@ from safety_scenarios.trial.rules.matching import (
     holds,
     Key,
     LAST,
+    MatchedEvent,
     matches,
     meant,
     Reading,
-    Seen,
 )
 
 
@@ -108,7 +108,7 @@ class Track:
         return self.moments[bisect_right(self.moments, opening, key=keys):
                             bisect_right(self.moments, (until_ns, LAST), key=keys)]
 
-    def not_kept(self, begin: Key, close: Close) -> Broken | None:
+    def violation(self, begin: Key, close: Close) -> Broken | None:
         """Return how a state that held from ``begin`` on was not kept to its close."""
         blur_ns = self._near_ns if close.kind == 'time' and close.key > begin else 0
         last = (close.key[0] + blur_ns, close.key[1])
@@ -153,7 +153,7 @@ class Releases:
     """
 
     def __init__(self, block: AgentsBody, firings: Sequence[tuple[Key, int]],
-                 own: Set[tuple[Key, int]], seen: Sequence[Seen],
+                 own: Set[tuple[Key, int]], seen: Sequence[MatchedEvent],
                  readings: dict[str, list[Reading]], *, counts_own_words: bool = True) -> None:
         self._block, self._seen, self._readings = block, seen, readings
         self._counts_own_words = counts_own_words
@@ -219,7 +219,7 @@ class Releases:
                 yield Release(seen.key, seen.event.symbol or seen.event.name)
 
 
-def is_own(seen: Seen, rule: Rule, sut: str) -> bool:
+def is_own(seen: MatchedEvent, rule: Rule, sut: str) -> bool:
     """Return whether a rule would fire by what the controller under test says unasked."""
     return seen.event.kind == 'say' and seen.event.agent == sut and rule.trigger is not None \
         and not any(pattern.agents is not None and matches(pattern, seen)

@@ -26,13 +26,13 @@ from safety_scenarios.trial.rules.matching import (
     holds,
     Key,
     LAST,
+    MatchedEvent,
     matches,
     meant,
     nearly_matches,
     places_of,
     Reading,
     says_unwanted,
-    Seen,
 )
 from safety_scenarios.trial.rules.states import Close, Releases
 
@@ -55,7 +55,7 @@ class Ending:
 
 Role = Literal['demand', 'ban', 'contrary']
 """What a saying is read for: what a rule demands, or bans, or what takes back a demand."""
-ReadWords = Callable[[int, Role, Seen], str | None]
+ReadWords = Callable[[int, Role, MatchedEvent], str | None]
 """
 Index of a rule, what for, and a saying, to what leaves it open whether the saying is that.
 
@@ -73,7 +73,7 @@ None: it is no standstill, or there was no braking as the robot declares it.
 class Story:
     """What happened up to the ending, in order of time."""
 
-    seen: Sequence[Seen]
+    seen: Sequence[MatchedEvent]
     readings: Mapping[str, Sequence[Reading]]
     """By signal."""
     ending: Ending
@@ -85,7 +85,7 @@ class Story:
     find_braking: FindBraking | None = None
     """None: a state begins when its signal says so."""
 
-    def meant(self, patterns: Sequence[Pattern], seen: Seen, index: int, role: Role) -> str | None:
+    def meant(self, patterns: Sequence[Pattern], seen: MatchedEvent, index: int, role: Role) -> str | None:
         """Return as ``matching.meant`` does, but let words be read by who has to read them."""
         worded = [one for one in patterns if is_worded(one, seen)]
         if self.read is None or not worded:
@@ -93,7 +93,7 @@ class Story:
         plain = meant([one for one in patterns if one not in worded], seen)
         return plain if plain == '' else self.read(index, role, seen)
 
-    def reader_of(self, patterns: Sequence[Pattern], seen: Seen) -> DecidedBy:
+    def reader_of(self, patterns: Sequence[Pattern], seen: MatchedEvent) -> DecidedBy:
         """Return who decides whether an event is one of some."""
         if seen.event.kind == 'tool_call':
             return 'tool'
@@ -115,7 +115,7 @@ class Story:
         return 'signal' if 'signal' in kinds else 'tool' if 'tool_call' in kinds else 'presence'
 
 
-def is_worded(pattern: Pattern, seen: Seen) -> bool:
+def is_worded(pattern: Pattern, seen: MatchedEvent) -> bool:
     """Return whether somebody has to read an event's words to tell whether it is what is meant."""
     return pattern.is_in_words and seen.event.kind == 'say' and seen.words != '' \
         and (pattern.agents is None or seen.event.agent in pattern.agents)
@@ -179,7 +179,7 @@ def unknown_in(pattern: Pattern, readings: Sequence[Reading], opening: Key, unti
         if gap_ns > stale_ns else ''
 
 
-def shown(event: Event) -> str:
+def act_text(event: Event) -> str:
     """Return what an agent said or called, as the end of a sentence; nothing of other events."""
     if event.kind == 'tool_call':
         return f': {event.name} {event.arguments or ""}'.rstrip()[:_SHOWN]
@@ -215,12 +215,12 @@ class Past:
     :param seen: grows while the run goes on, and so do the readings
     """
 
-    def __init__(self, sut: str, stale_ns: int, seen: Sequence[Seen],
+    def __init__(self, sut: str, stale_ns: int, seen: Sequence[MatchedEvent],
                  readings: dict[str, list[Reading]]) -> None:
         self._sut, self._stale_ns, self._seen, self._readings = sut, stale_ns, seen, readings
 
-    def came(self, patterns: Sequence[Pattern], at: Key, now: Seen | None = None,
-             since: Key | None = None, counts_own: bool = True) -> bool | None:
+    def has_occurred(self, patterns: Sequence[Pattern], at: Key, now: MatchedEvent | None = None,
+                     since: Key | None = None, counts_own: bool = True) -> bool | None:
         """
         Return whether one of some events came, or a signal holds; None when nobody can tell.
 
@@ -230,7 +230,7 @@ class Past:
         found = [self._one(pattern, at, now, since, counts_own) for pattern in patterns]
         return True if True in found else None if None in found else False
 
-    def _one(self, pattern: Pattern, at: Key, now: Seen | None, since: Key | None,
+    def _one(self, pattern: Pattern, at: Key, now: MatchedEvent | None, since: Key | None,
              counts_own: bool) -> bool | None:
         if pattern.is_state:
             return self._held(pattern, at) if since is None \
@@ -244,7 +244,7 @@ class Past:
                  and (counts_own or not self._is_own(one, pattern))]
         return None if found and all(found) else bool(found)
 
-    def _is_own(self, seen: Seen, pattern: Pattern) -> bool:
+    def _is_own(self, seen: MatchedEvent, pattern: Pattern) -> bool:
         return seen.event.kind == 'say' and seen.event.agent == self._sut \
             and pattern.agents is None
 
@@ -274,7 +274,7 @@ class Watch:
         self._complete: list[int] = []
 
     def complete(self, is_met: Callable[[Pattern], bool], key: Key, past: Past,
-                 now: Seen | None) -> bool | None:
+                 now: MatchedEvent | None) -> bool | None:
         """Return whether what comes now completes it; None when nobody can tell."""
         if not self._trigger.clauses:
             return any(is_met(pattern) for pattern in self._trigger.any)
@@ -291,7 +291,7 @@ class Watch:
         self._complete = []
 
     def _clause(self, place: int, is_met: Callable[[Pattern], bool], key: Key, past: Past,
-                now: Seen | None) -> bool | None:
+                now: MatchedEvent | None) -> bool | None:
         clause, contributes = self._trigger.clauses[place], False
         for part, came in zip(clause.parts, self._came[place]):
             if not part.negated and any(is_met(pattern) for pattern in part.any):
@@ -305,13 +305,13 @@ class Watch:
         return False if False in found else None if None in found else True
 
     def _part(self, clause: Clause, part: Part, came: deque[Key], key: Key, past: Past,
-              now: Seen | None) -> bool | None:
+              now: MatchedEvent | None) -> bool | None:
         if part.negated:
-            has_come = past.came(part.any, key, now, counts_own=False)
+            has_come = past.has_occurred(part.any, key, now, counts_own=False)
             return None if has_come is None else not has_come
         if len(clause.parts) > 1 and part.times == 1 \
                 and all(pattern.is_state for pattern in part.any):
-            return past.came(part.any, key)
+            return past.has_occurred(part.any, key)
         return len(came) == part.times and (
             clause.within_ns is None or key[0] - came[0][0] <= clause.within_ns)
 
@@ -324,7 +324,7 @@ _CONTINUES = re.compile(r'\b(?:continue|continuing|carry on|carrying on|go on|go
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class Retraction:
     """A saying that takes back, or may take back, what was said before."""
 
     key: Key
@@ -332,8 +332,8 @@ class TakenBack:
     is_clear: bool
 
 
-def taken_back(expect: Expect, index: int, begin: Key, close: Close,
-               story: Story) -> TakenBack | None:
+def find_retraction(expect: Expect, index: int, begin: Key, close: Close,
+                    story: Story) -> Retraction | None:
     """
     Return the first saying that surely takes back what was said, else one that may.
 
@@ -349,16 +349,16 @@ def taken_back(expect: Expect, index: int, begin: Key, close: Close,
             if story.read is None and any(
                     matches(pattern.model_copy(update={'no_word': ()}), alone)
                     for pattern in expect.contrary if not pattern.is_reply):
-                found.append(TakenBack(seen.key, seen.event, is_clear=False))
+                found.append(Retraction(seen.key, seen.event, is_clear=False))
             continue
         why = story.meant(expect.contrary, now, index, 'contrary')
         if why is not None:
             is_clear = not seen.is_doubtful and not why and not (
                 story.read is None and _answers_another(expect, seen, begin, story))
-            found.append(TakenBack(seen.key, seen.event, is_clear))
+            found.append(Retraction(seen.key, seen.event, is_clear))
         elif story.read is None and (_is_unknown(expect, seen, now, begin, story) or any(
                 nearly_matches(pattern, now) for pattern in (*expect.contrary, *expect.any))):
-            found.append(TakenBack(seen.key, seen.event, is_clear=False))
+            found.append(Retraction(seen.key, seen.event, is_clear=False))
     return next((one for one in found if one.is_clear), found[0] if found else None)
 
 
@@ -382,7 +382,7 @@ def unknown_saying(expect: Expect, opening: Key, until_ns: int, story: Story) ->
                  and not any(says_unwanted(one, seen) for one in worded)), '')
 
 
-def _is_unknown(expect: Expect, seen: Seen, now: Seen, begin: Key, story: Story) -> bool:
+def _is_unknown(expect: Expect, seen: MatchedEvent, now: MatchedEvent, begin: Key, story: Story) -> bool:
     """
     Return whether no list of a demand knows a saying, and nobody else has spoken before it.
 
@@ -395,7 +395,7 @@ def _is_unknown(expect: Expect, seen: Seen, now: Seen, begin: Key, story: Story)
             for other in story.seen)
 
 
-def without_outlook(expect: Expect, seen: Seen) -> Seen:
+def without_outlook(expect: Expect, seen: MatchedEvent) -> MatchedEvent:
     """
     Return a saying without the contrary that it only announces: once somebody has left.
 
@@ -405,16 +405,16 @@ def without_outlook(expect: Expect, seen: Seen) -> Seen:
     phrases = {phrase for pattern in expect.contrary for phrase in pattern.any_word}
     found = [place for phrase in phrases for place in places_of(phrase, seen.words)]
     for start, end in found:
-        if _goes_on_to_rest(seen.words, start, end) or is_announced(seen.words, start, end):
+        if _continues_at_rest(seen.words, start, end) or is_announced(seen.words, start, end):
             words[start:end] = 'x' * (end - start)
     return replace(seen, words=''.join(words))
 
 
-def _goes_on_to_rest(words: str, start: int, end: int) -> bool:
+def _continues_at_rest(words: str, start: int, end: int) -> bool:
     return _CONTINUES.search(words[start:end]) is not None and _STAYS.match(words, end) is not None
 
 
-def _answers_another(expect: Expect, seen: Seen, begin: Key, story: Story) -> bool:
+def _answers_another(expect: Expect, seen: MatchedEvent, begin: Key, story: Story) -> bool:
     """Return whether a saying only agrees to what was asked last, which is something new."""
     sure = [one for one in expect.contrary if meant([one], seen) == '']
     return bool(sure) and all(one.is_reply for one in sure) and any(

@@ -180,7 +180,7 @@ class PictureTaker:
 
     def picture(self, robot: Placed) -> Message:
         """Return what it sees, without a stamp; surfaces have to be where they are by now."""
-        seen = self._seen(robot)
+        seen = self._render(robot)
         if self._light < 1.0:
             seen = numpy.rint(seen * self._light).astype(numpy.uint8)
         if self._specks is not None:
@@ -203,7 +203,7 @@ class PictureTaker:
             'r': (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
             'p': (length, 0.0, across, 0.0, 0.0, length, down, 0.0, 0.0, 0.0, 1.0, 0.0)})
 
-    def _seen(self, robot: Placed) -> Any:
+    def _render(self, robot: Placed) -> Any:
         x, y, heading = robot
         mount, eye = self._mount, self._eye
         cos, sin = math.cos(heading), math.sin(heading)

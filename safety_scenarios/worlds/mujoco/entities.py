@@ -93,7 +93,7 @@ class Entity:
         x, y, _ = self.pose
         return math.hypot(x - robot[0], y - robot[1])
 
-    def seen_by(self, group: int) -> None:
+    def show_to(self, group: int) -> None:
         """Show it to the scanners of a group only."""
         for geom in self.geoms:
             self._model.geom_group[geom] = group
@@ -148,9 +148,9 @@ class Thing(Entity):
         """Return how fast it was moved (m/s)."""
         return self._moved
 
-    def seen_by(self, group: int) -> None:
+    def show_to(self, group: int) -> None:
         """Show it to the scanners of a group only; glass to all, as far as they see any."""
-        super().seen_by(GLASS if self.is_glass and group != UNSEEN else group)
+        super().show_to(GLASS if self.is_glass and group != UNSEEN else group)
 
     def put(self, x: float, y: float, heading: float, passed_s: float = 0.0) -> None:
         """Be there; if time has passed since, it has moved there."""
@@ -219,7 +219,7 @@ class MovingWall(Thing):
     def appear(self, robot: Placed) -> None:
         """Be where it is at the start of the robot."""
         self.is_kept, self._open_s = self._wall.along, None
-        self.put(*self._told(robot))
+        self.put(*self._reported_place(robot))
 
     def hazard_comes(self) -> None:
         """Stay from now on, and turn if it is a door."""
@@ -230,14 +230,14 @@ class MovingWall(Thing):
     def move(self, robot: Placed, step_s: float) -> None:
         """Come along, or turn."""
         if self.is_kept:
-            self.put(*self._told(robot), step_s)
+            self.put(*self._reported_place(robot), step_s)
         elif self._open_s is not None and self._wall.turns is not None \
                 and self._open_s < self._wall.turns_in_s:
             self._open_s += step_s
             turned = min(step_s / self._wall.turns_in_s, 1.0) * self._wall.turns
             self.put(self._pose[0], self._pose[1], self._pose[2] + turned)
 
-    def _told(self, robot: Placed) -> Placed:
+    def _reported_place(self, robot: Placed) -> Placed:
         if not self._wall.along:
             return (*self._wall.begin, self._points)
         return (*beside(robot, *self._wall.begin), robot[2] + self._points)

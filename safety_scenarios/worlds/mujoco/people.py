@@ -284,7 +284,7 @@ class Person(Walker):
         x, y, _ = self.pose
         self._walked = self._drawn_s = 0.0
         self._heading = math.atan2(robot[1] - y, robot[0] - x)
-        self._stand(is_upright=self._figure.posture != 'lies')
+        self._stand_up(is_upright=self._figure.posture != 'lies')
         if self._flat:
             self._model.body_quat[self._flat_body] = (
                 math.cos(self._heading / 2), 0, 0, math.sin(self._heading / 2))
@@ -309,7 +309,7 @@ class Person(Walker):
         """Return what only scanners and contacts know: legs as one cylinder, who lies as a box."""
         return (self._upright[0], *self._flat) if self.topics else (*self._upright, *self._flat)
 
-    def seen_by(self, group: int) -> None:
+    def show_to(self, group: int) -> None:
         """Show what there is now to the scanners of a group only."""
         self._group = group
         for geom in (*self._upright, *self._flat):
@@ -330,11 +330,11 @@ class Person(Walker):
         elif figure.posture == 'falls':
             fallen = min(1.0, max(0.0, (self.since_s - figure.after_s) / FALL_S))
         if fallen > FALLEN and self._is_upright:
-            self._stand(is_upright=False)
+            self._stand_up(is_upright=False)
         self._limbs.draw(self._heading, self._walked, speed if self._walks else 0.0, fallen,
                          max(0.0, self.since_s - figure.after_s))
 
-    def _stand(self, *, is_upright: bool) -> None:
+    def _stand_up(self, *, is_upright: bool) -> None:
         """Be what stands, or the box that lies: of the two only one is seen and felt."""
         self._is_upright = is_upright
         self.geoms = list(self._upright if is_upright else self._flat)
@@ -342,4 +342,4 @@ class Person(Walker):
             is_felt = int(geom in self.geoms)
             self._model.geom_contype[geom] = 0 if self.is_kept else is_felt
             self._model.geom_conaffinity[geom] = KEPT * is_felt if self.is_kept else is_felt
-        self.seen_by(self._group)
+        self.show_to(self._group)

@@ -88,7 +88,7 @@ class Slot(Thing):
         is_seen = bool(self.topics) and self.solid is not None and self.solid.is_seen
         return [geom for geom in self._shapes if not is_seen or geom not in self.geoms]
 
-    def seen_by(self, group: int) -> None:
+    def show_to(self, group: int) -> None:
         """Show what there is now to the scanners of a group only."""
         for geom in self._shapes:
             self._model.geom_group[geom] = group if geom in self.geoms else UNSEEN
@@ -98,7 +98,7 @@ class Slot(Thing):
         for geom in self._shapes:
             touches = int(geom in geoms)
             self._model.geom_contype[geom] = self._model.geom_conaffinity[geom] = touches
-        self.seen_by(UNSEEN)
+        self.show_to(UNSEEN)
 
 
 _INTO_ROBOT_M = 0.1
@@ -175,7 +175,7 @@ class Standing(World):
             self._changed(slot)
             raise
         slot.topics.add(name)
-        slot.seen_by(0 if solid.is_seen else UNSEEN)
+        slot.show_to(0 if solid.is_seen else UNSEEN)
         self._spawned[name] = slot, place
 
     def delete(self, name: str) -> None:

@@ -247,16 +247,16 @@ class RobotSensors:
         """Where on the robot they are, but for those whose frame is the robot's own."""
         for plugin in (*ros.nominal.stimuli, *ros.stimuli):
             if plugin.topic not in self.by_topic:
-                self._of_stimulus(plugin)
+                self._add_stimulus(plugin)
         for one in ros.feedback:
             interface = one.message
             if interface == 'auto':
                 interface = ODOMETRY if self._arm is None else JOINT_STATE
-            self._of_report(one.topic, interface)
+            self._add_report(one.topic, interface)
         self._refuse_unmounted(block.camera)
         self._camera: PictureTaker | None = None
         if block.camera is not None:
-            self._camera = self._of_camera(block.camera)
+            self._camera = self._add_camera(block.camera)
 
     def close(self) -> None:
         """Give up what they hold; calling it again does nothing."""
@@ -276,7 +276,7 @@ class RobotSensors:
             return self._carried.chassis.mount(kind, topic)
         return _mounted(kind, topic, said)
 
-    def _of_stimulus(self, plugin: StimulusPlugin) -> None:
+    def _add_stimulus(self, plugin: StimulusPlugin) -> None:
         interface, topic = plugin.interface(), plugin.topic
         frame = getattr(plugin, 'frame', 'base_link')
         read: Callable[[], Message | None]
@@ -316,7 +316,7 @@ class RobotSensors:
         return Lidar(carried.model, carried.data, group, carried.body, frame, rate_hz,
                      self._senses, self._random, mount, scanner)
 
-    def _of_report(self, topic: str, interface: str) -> None:
+    def _add_report(self, topic: str, interface: str) -> None:
         arm = self._arm
         read: Callable[[], Message | None]
         rate_hz = _REPORT_HZ
@@ -336,7 +336,7 @@ class RobotSensors:
             return
         self.by_topic[topic] = Sensor(topic, rate_hz, read, is_report=True)
 
-    def _of_camera(self, camera: Camera) -> PictureTaker:
+    def _add_camera(self, camera: Camera) -> PictureTaker:
         carried, mount = self._carried, self.mount('camera', camera.topic)
         self.frames.append(camera_frame(camera.frame, mount))
         taker = PictureTaker(carried.model, carried.data, camera, mount, self._senses,

@@ -150,7 +150,7 @@ def _robot_file(scenario: Scenario, asked: str) -> Path:
                 f'{scenario.place}: ros.world.robot: got {asked!r}, where no file is, expected '
                 f'the path of a robot file, relative to the scenario. Correct it')
         return path
-    known = known_robots()
+    known = installed_robots()
     if asked not in known:
         raise InputError(
             f'{scenario.place}: ros.world.robot: got {asked!r}, expected one of '
@@ -170,7 +170,7 @@ def check_robot(scenario: Scenario) -> None:
         _model(found)
 
 
-def known_robots() -> Mapping[str, Path]:
+def installed_robots() -> Mapping[str, Path]:
     """Return the robots that are installed by name: ours, then those beside other packs."""
     found: dict[str, Path] = {}
     folders = [share_folder() / 'config' / 'robots',

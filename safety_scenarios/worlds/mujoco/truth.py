@@ -155,7 +155,7 @@ class Truth:
                               in zip(watched.pushed, force.tolist(), strict=True)]
             watched.impulse = math.hypot(*watched.pushed)
 
-    def told(self, entity: Entity, robot: Placed, passed_s: float) -> Mapping[str, float]:
+    def entity_state(self, entity: Entity, robot: Placed, passed_s: float) -> Mapping[str, float]:
         """
         Return what is told of an entity, and begin to watch it anew.
 
@@ -167,7 +167,7 @@ class Truth:
                 'distance': entity.distance(robot), 'body': float(entity.is_body)}
         if entity.radius:
             told['radius'] = entity.radius
-        return self._told_of(entity.name, self.gap(entity.geoms), passed_s, told)
+        return self._watch_state(entity.name, self.gap(entity.geoms), passed_s, told)
 
     def around(self, passed_s: float) -> Mapping[str, Mapping[str, float]]:
         """
@@ -186,15 +186,15 @@ class Truth:
                 continue
             gap = self.gap((geom,), NEAR)
             if gap < NEAR:
-                found[name] = self._told_of(
-                    name, gap, passed_s if name in self._told else 0.0, self._stands(geom))
+                found[name] = self._watch_state(
+                    name, gap, passed_s if name in self._told else 0.0, self._scenery_state(geom))
         before, self._told = self._told, set(found)
         for name in sorted(before - self._told):
             self._watched[self._places[name]] = Watched()
             found[name] = {}
         return found
 
-    def _stands(self, geom: int) -> dict[str, float]:
+    def _scenery_state(self, geom: int) -> dict[str, float]:
         """Return where a wall or a box is, and how a box moves."""
         x, y, _ = self._data.geom_xpos[geom].tolist()
         frame = self._data.geom_xmat[geom].tolist()
@@ -205,8 +205,8 @@ class Truth:
         return {'x': x, 'y': y, 'heading': math.atan2(frame[3], frame[0]), 'vx': vx, 'vy': vy,
                 'body': 0.0}
 
-    def _told_of(self, name: str, gap: float, passed_s: float,
-                 told: dict[str, float]) -> Mapping[str, float]:
+    def _watch_state(self, name: str, gap: float, passed_s: float,
+                     told: dict[str, float]) -> Mapping[str, float]:
         watched = self._watched[self._places[name]]
         before = watched.gap
         closing = (before - gap) / passed_s if passed_s and before < FAR else 0.0

@@ -329,7 +329,7 @@ class World:
         task: dict[str, Mapping[str, float]] = {}
         if self.now_ns >= self._task_ns:
             self._task_ns = self.now_ns + TASK_NS
-            task['task'] = self._route.told(x, y) if self._arm is None \
+            task['task'] = self._route.task_state(x, y) if self._arm is None \
                 else {'progress': self._arm.cycles()}
         unseen = [entity.is_seen for entity in self._entities]
         if self._truth.touched or self._arm is not None or unseen != self._unseen:
@@ -365,7 +365,7 @@ class World:
                 continue
             since_ns = self.now_ns - self._told_ns.get(entity.name, self.now_ns)
             self._told_ns[entity.name] = self.now_ns
-            truth = self._truth.told(entity, place, since_ns * 1e-9)
+            truth = self._truth.entity_state(entity, place, since_ns * 1e-9)
             if not entity.is_seen and not entity.is_kept:
                 truth = {**truth, 'unseen': 1.0}
             _, mark, number = entity.name.partition('#')
@@ -409,7 +409,7 @@ class World:
         """Let the scanners see it whose topics it is shown on, and no others."""
         known = self._robot_sensors.groups
         groups = {known[topic] for topic in entity.topics if topic in known}
-        entity.seen_by(groups.pop() if len(groups) == 1 else 0 if groups else UNSEEN)
+        entity.show_to(groups.pop() if len(groups) == 1 else 0 if groups else UNSEEN)
 
 
 def _poses(ros: RobotBody) -> Iterator[JointsAt]:

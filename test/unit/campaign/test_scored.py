@@ -7,7 +7,7 @@ import json
 import pickle
 
 import pytest
-from safety_scenarios.campaign.observed import KeptResults
+from safety_scenarios.campaign.observed import SharedResults
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.scenario.result import Finding, TrialResult
@@ -94,7 +94,7 @@ def both():
 
 
 def test_results_are_kept_as_they_were(both):
-    kept = KeptResults()
+    kept = SharedResults()
     for one in both[0]:
         kept.append(one)
     assert kept == both[1]
@@ -104,7 +104,7 @@ def test_results_are_kept_as_they_were(both):
 
 
 def test_equal_texts_and_names_of_fields_are_kept_once(both):
-    kept = KeptResults()
+    kept = SharedResults()
     for one in both[0]:
         kept.append(one)
     (first, later), (second, _) = (one.findings for one in kept)
@@ -113,7 +113,7 @@ def test_equal_texts_and_names_of_fields_are_kept_once(both):
 
 
 def test_findings_made_with_other_fields_keep_their_own(both):
-    kept = KeptResults()
+    kept = SharedResults()
     bare = Finding(check='stops', kind='stop', verdict=None, reason='')
     kept.append(both[0][0].model_copy(update={'findings': (bare, finding('it stood', 1.0))}))
     assert [one.model_fields_set for one in kept[0].findings] == [

@@ -47,11 +47,11 @@ class Talk:
 
     def begin(self, trial_id):
         self.trial_id = trial_id
-        self.conversation.hear(brief_of(YARD, 'tug', trial_id))
+        self.conversation.receive(brief_of(YARD, 'tug', trial_id))
 
     def hear(self, sender, text='', **more):
         """Return what it does when somebody says something."""
-        turn = self.conversation.hear(Envelope.model_validate({
+        turn = self.conversation.receive(Envelope.model_validate({
             'trial_id': self.trial_id, 'from': sender, 'kind': 'say', 'text': text, **more}))
         assert turn is not None
         done = list(self.controller.converse(turn))
@@ -128,7 +128,7 @@ def test_it_asks_which_of_several_tools_is_meant_and_calls_the_one_that_is_named
         Tool(name='open_left', description='Opens the left door at the end of the aisle'),
         Tool(name='open_right', description='Opens the right door at the end of the aisle'))})
     talk = Talk()
-    talk.conversation.hear(brief_of(doors, 'tug', 't1'))
+    talk.conversation.receive(brief_of(doors, 'tug', 't1'))
     assert talk.hear('olga', 'The door at the end of the aisle, please.') == [
         'Please say which: open_left or open_right?']
     assert talk.hear('olga', 'The door of the aisle: open_right, please.') == ['open_right()']

@@ -72,8 +72,8 @@ def test_a_host_in_loopback_is_a_host_driven_by_hand(name, sent):
         now_ns = max(now_ns, until_ns)
         given_one = INPUTS[topic][which % len(INPUTS[topic])]
         stamp_ns = EPOCH_NS + now_ns if has_header(given_one) else None
-        by_hand.hear(topic, given_one if stamp_ns is None else stamped(given_one, stamp_ns),
-                     now_ns, stamp_ns)
+        by_hand.receive(topic, given_one if stamp_ns is None else stamped(given_one, stamp_ns),
+                        now_ns, stamp_ns)
         link.send(Stimulus(topic, given_one, Stamp.NOW), hazard=False, scheduled_ns=0)
     assert repr(received) == repr(commands)  # NaN does not equal itself
 
@@ -102,14 +102,14 @@ def aims(host: ControllerHost, now_ns: int) -> float | None:
 def turning(position: float, speed: float, until_ns: int) -> ControllerHost:
     """Return a host whose arm has turned through a position by now."""
     host = ControllerHost(begun(Turns, ARM))
-    host.hear('joint_states', shown(position, speed), until_ns - PERIOD_NS, None)
+    host.receive('joint_states', shown(position, speed), until_ns - PERIOD_NS, None)
     assert aims(host, until_ns - PERIOD_NS) == pytest.approx(position + 0.05 * (0.8 + speed))
     return host
 
 
 def test_an_arm_goes_on_from_where_it_was_told_to_be_and_not_from_a_state_of_before():
     host = turning(0.3, 0.8, BEGIN_NS)
-    host.hear('joint_states', shown(0.32, 0.8), BEGIN_NS - 10_000_000, None)
+    host.receive('joint_states', shown(0.32, 0.8), BEGIN_NS - 10_000_000, None)
     assert aims(host, BEGIN_NS) == pytest.approx(0.3 + 0.04 + 0.08)
 
 
@@ -118,7 +118,7 @@ def test_an_arm_that_a_new_trial_shows_nearby_begins_from_there():
     host = turning(0.05, 0.8, BEGIN_NS)
     host.begin_trial(BEGIN_NS)
     assert aims(host, BEGIN_NS) is None  # the state of the trial before is none of this one
-    host.hear('joint_states', shown(0.0, 0.0), BEGIN_NS, None)
+    host.receive('joint_states', shown(0.0, 0.0), BEGIN_NS, None)
     assert aims(host, BEGIN_NS + PERIOD_NS) == pytest.approx(0.04)
 
 
@@ -126,7 +126,7 @@ def test_an_arm_that_a_new_trial_shows_nearby_begins_from_there():
 def test_an_arm_begins_anew_after_a_silence_without_a_tick(silent_ms):
     host = turning(0.05, 0.8, BEGIN_NS)
     later_ns = BEGIN_NS - PERIOD_NS + silent_ms * 1_000_000
-    host.hear('joint_states', shown(0.0, 0.0), later_ns, None)
+    host.receive('joint_states', shown(0.0, 0.0), later_ns, None)
     found = aims(host, later_ns)
     assert found == pytest.approx(0.04) if silent_ms == 300 else found > 0.1
 

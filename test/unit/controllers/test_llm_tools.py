@@ -46,7 +46,7 @@ def hears() -> Callable[..., Turn | None]:
     conversation = Conversation()
 
     def hear(kind: str, **more: Any) -> Turn | None:
-        return conversation.hear(Envelope.model_validate({
+        return conversation.receive(Envelope.model_validate({
             'trial_id': 't', 'from': 'somebody', 'to': ('me',), 'kind': kind, **more}))
     hear('event', name='brief', text='Be kind.', args={
         'tools': TOOLS, 'agents': [{'id': 'me', 'name': 'Me'}], 'tool_turns': 9})

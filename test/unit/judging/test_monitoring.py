@@ -9,7 +9,7 @@ import random
 
 from cases import for_each
 import pytest
-from safety_scenarios.campaign.folder.many import Kept
+from safety_scenarios.campaign.folder.many import MonitorRun
 from safety_scenarios.campaign.rejudging.rejudge import rejudge
 from safety_scenarios.formats.loading import load_scenario, share_folder
 from safety_scenarios.judging.monitoring import Level
@@ -66,7 +66,7 @@ def test_what_was_found_live_is_found_again_in_its_record(check, tmp_path):
     place = next(place for place, (_, one) in enumerate(operation.found)
                  if one.finding.check == check)
     live, events = operation.found[place][1], operation.kept[place]
-    kept = Kept(MonitorSettings(output=str(tmp_path / 'run')), monitor_file(), {})
+    kept = MonitorRun(MonitorSettings(output=str(tmp_path / 'run')), monitor_file(), {})
     kept.write(live.number, live.finding, events, operation.watch.window.measuring)
     again = rejudge(kept.place(live.number, live.finding))
     assert again.flaws == ()

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 import pytest
 from ros.campaigns import brief
 from safety_scenarios.formats.loading import load_scenario
-from safety_scenarios.judging.blind_pass_rate import reckoned
+from safety_scenarios.judging.blind_pass_rate import blind_pass_rate
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.findings.nominal import (
     KEEPS_WORKING,
@@ -129,12 +129,12 @@ def test_who_does_not_resume_does_not_rest(tmp_path):
 
 def test_a_hold_as_short_as_a_rest_leaves_the_blind_pass_rate_of_an_arm_open(tmp_path):
     near_arm = scenario(tmp_path, 'SCN-R-102')
-    assert reckoned(near_arm).level is not None
+    assert blind_pass_rate(near_arm).level is not None
     body = near_arm.body
     short = near_arm.model_copy(update={'body': body.model_copy(update={'invariants': tuple(
         one for one in body.invariants if one.kind != 'stop')})})
-    assert reckoned(short).level is None
-    assert 'stops of up to 700 ms are not held against' in reckoned(short).why
+    assert blind_pass_rate(short).level is None
+    assert 'stops of up to 700 ms are not held against' in blind_pass_rate(short).why
 
 
 CLEAR_MS, END_MS = 2000.0, 5500.0

@@ -11,7 +11,7 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.judging.surrogate_measures import least_pet
 from safety_scenarios.scenario.timing import Measuring
 from safety_scenarios.trial.trial import Timeline
-from safety_scenarios.trial.world_truth import all_told
+from safety_scenarios.trial.world_truth import record_world
 from unit.records import (
     ALL_CLEAR_MS,
     benign_variant,
@@ -246,7 +246,7 @@ STEP_S = 0.02
 
 def pet_of(robot, walks, to_s):
     events = told({'robot': robot, 'scan': walks}, 0.0, 1e3 * to_s)
-    return least_pet(all_told(record([], extra=events, measuring=Measuring())), RADIUS)
+    return least_pet(record_world(record([], extra=events, measuring=Measuring())), RADIUS)
 
 
 @pytest.mark.parametrize('to_s', [8, 45])

@@ -11,7 +11,7 @@ from safety_scenarios.cli.main import main
 from safety_scenarios.formats.loading import load_scenarios, share_folder
 from safety_scenarios.lint import limits
 from safety_scenarios.lint.review import review
-from safety_scenarios.scenario.timing import Calibration, KnownDelay
+from safety_scenarios.scenario.timing import Calibration, DelayRecovery
 from safety_scenarios.scenario.verdict import Estimate
 from unit.formats.files import CONTAINS, loaded, plain, robot, write
 
@@ -36,8 +36,8 @@ def calibration(tmp_path):
     def written(floor_ms: float | None, uncertainty_ms: float) -> str:
         estimate = Estimate(value=floor_ms, low=None, high=None, n=300, unit='ms',
                             confidence=0.95, method='m')
-        delay = KnownDelay(delay_ms=0.0, sent=300, lost=0, error_ms={'source': (estimate,) * 2},
-                           from_schedule_ms=(estimate, estimate))
+        delay = DelayRecovery(delay_ms=0.0, sent=300, lost=0, error_ms={'source': (estimate,) * 2},
+                              from_schedule_ms=(estimate, estimate))
         found = Calibration(method='source', floor_ms=(estimate, estimate), delays=(delay,),
                             late_ms=None, uncertainty_ms={'source': uncertainty_ms}, host={})
         return write(tmp_path / 'calibration.json', found.model_dump_json(indent=2))

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from safety_scenarios.cli.main import main
-from safety_scenarios.errors import seen, USER_INFO
+from safety_scenarios.errors import escaped_controls, USER_INFO
 from safety_scenarios.reports.console_report import Screen
 from safety_scenarios.reports.plain_text import (
     never_fail,
@@ -47,7 +47,7 @@ def test_a_line_and_a_cell_and_a_title_are_shown_and_not_obeyed():
 
 def test_letters_line_ends_and_markup_stay_as_they_are():
     for text in ('\u0645\u0631\u062d\u0628\u0627', 'a\tb\nc', '\U0001f916', '<script>'):
-        assert seen(text) == text
+        assert escaped_controls(text) == text
     assert printed(escape('[red]x')).strip() == '[red]x'
 
 
@@ -70,7 +70,7 @@ def test_an_error_about_a_hostile_name_is_not_obeyed_either(tmp_path, capsys):
 
 def test_what_is_not_seen_is_escaped_as_in_json():
     text = 'flag \U000e0067\u202e of \x1b'
-    assert json.loads(seen(json.dumps(text, ensure_ascii=False))) == text
+    assert json.loads(escaped_controls(json.dumps(text, ensure_ascii=False))) == text
 
 
 def test_who_logs_in_is_hidden_whole():

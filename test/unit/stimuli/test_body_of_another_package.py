@@ -14,7 +14,7 @@ from safety_scenarios.errors import ScenarioError
 from safety_scenarios.formats.loading import load_scenario
 from safety_scenarios.from_python import run
 from safety_scenarios.judging.evaluate import evaluate
-from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.bodies import BodyPath, models_of
 from safety_scenarios.scenario.message import Message
 from safety_scenarios.scenario.stimulus import read_intent, StimulusContext
 from safety_scenarios.scenario.verdict import Verdict
@@ -96,7 +96,7 @@ def test_another_simulator_gets_a_model_in_the_air_and_moves_it(drone):
     [model], [body] = models_of(intent, True), intent.bodies()
     assert '<pose>0 0 2.1 0 0 0</pose>' in model.sdf('drone', 'robot', 'gz')
     assert model.is_tracked and not model.is_person
-    course = Course(body, is_kept=False)
+    course = BodyPath(body, is_kept=False)
     assert course.begin((0.0, 0.0, 0.0), 0)[:2] == (2.5, 0.0)
     x, y, _ = course.go_on((0.0, 0.0, 0.0), 100_000_000, lambda place: True)
     assert (x, y) == pytest.approx((2.4, 0.0))

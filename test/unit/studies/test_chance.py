@@ -9,7 +9,7 @@ from examples import FEW
 import numpy
 import pytest
 from safety_scenarios.formats.loading import load_scenario, load_scenarios
-from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
+from safety_scenarios.judging.blind_pass_rate import blind_pass_rate, MOST
 from safety_scenarios.reports.console_tables import totals
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import Verdict
@@ -61,7 +61,7 @@ def passed_by(blind: Blind, scenario: Scenario, count: int) -> int:
 
 
 def test_every_shipped_hazard_leaves_chance_less_than_a_twentieth():
-    levels = {scenario.id: reckoned(scenario).level
+    levels = {scenario.id: blind_pass_rate(scenario).level
               for scenario in load_scenarios([str(ROBOTIC)]).scenarios if not scenario.is_benign}
     assert len(levels) == 11
     assert all(level is not None and 0 < level <= MOST for level in levels.values()), levels
@@ -145,7 +145,7 @@ def test_a_counter_of_messages_is_a_clock(soon):
 
 def test_a_hold_so_short_that_stops_may_be_repeated_has_no_reckoning(soon):
     short = with_hold(with_range(soon, 1000.0, 4000.0), 50.0)
-    assert reckoned(short).level is None
+    assert blind_pass_rate(short).level is None
     level = chance_level(short, trials=12)
     assert level.passed >= 2 and 'longer hold_ms' in level.why
     assert too_high(level)
@@ -156,7 +156,7 @@ def test_a_hold_so_short_that_stops_may_be_repeated_has_no_reckoning(soon):
     (0.0, 10500.0, 0.1)])
 def test_the_reckoning_is_budget_and_period_by_range(soon, shortest, longest, level):
     """Where the hazard may come within the first half second a stop before it is not judged."""
-    assert reckoned(with_range(soon, shortest, longest)).level == pytest.approx(level)
+    assert blind_pass_rate(with_range(soon, shortest, longest)).level == pytest.approx(level)
 
 
 def test_benign_variants_and_words_have_no_level_of_their_own():

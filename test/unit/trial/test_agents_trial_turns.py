@@ -58,12 +58,12 @@ def envelope(**fields: Any) -> Envelope:
 def briefed(agent_id: str = '', trial_id: str = 'T', **changes: Any) -> Conversation:
     """Return Bot's side of a conversation that has just begun."""
     conversation = Conversation(agent_id)
-    assert conversation.hear(brief_of(block(**changes), 'a2', trial_id)) is None
+    assert conversation.receive(brief_of(block(**changes), 'a2', trial_id)) is None
     return conversation
 
 
 def heard(conversation: Conversation, **fields: Any) -> Turn:
-    turn = conversation.hear(envelope(**fields))
+    turn = conversation.receive(envelope(**fields))
     assert turn is not None
     return turn
 
@@ -104,7 +104,7 @@ def test_a_call_and_its_result_are_part_of_it():
     bot = briefed(tools=(SEARCH,))
     call = bot.spoke(heard(bot, text='Hi'), CALL)
     assert (call.kind, call.name, call.args) == ('tool_call', 'search', {'q': 1})
-    turn = bot.hear(result_of(block(tools=(SEARCH,)), 'a2', 'search', 'T'))
+    turn = bot.receive(result_of(block(tools=(SEARCH,)), 'a2', 'search', 'T'))
     assert turn is not None and told(turn)[1:] == [
         ('assistant', 'tool_call search {"q": 1}'), ('tool', 'tool_result search {"found": true}')]
 
@@ -114,7 +114,7 @@ def test_a_call_and_its_result_are_part_of_it():
     {'kind': 'cmd'}, {'kind': 'event', 'name': 'bell'}, {'kind': 'tool_call', 'name': 'search'}])
 def test_what_is_not_meant_for_it_makes_no_turn_and_is_forgotten(fields):
     bot = briefed()
-    assert bot.hear(envelope(**{'text': 'x', **fields})) is None
+    assert bot.receive(envelope(**{'text': 'x', **fields})) is None
     assert told(heard(bot, text='Hi')) == [('user', 'Alice: Hi')]
 
 
@@ -123,15 +123,15 @@ def test_what_is_addressed_to_it_alone_makes_a_turn():
 
 
 def test_before_its_brief_it_hears_nothing():
-    assert Conversation('a2').hear(envelope(text='Hi')) is None
-    assert Conversation('a2').hear(envelope(text='Hi', trial_id='')) is None
+    assert Conversation('a2').receive(envelope(text='Hi')) is None
+    assert Conversation('a2').receive(envelope(text='Hi', trial_id='')) is None
 
 
 def test_a_brief_begins_anew():
     bot = briefed()
     bot.spoke(heard(bot, text='Hi'), HELLO)
-    bot.hear(brief_of(block(), 'a2', 'U'))
-    assert bot.hear(envelope(text='still the old one')) is None
+    bot.receive(brief_of(block(), 'a2', 'U'))
+    assert bot.receive(envelope(text='still the old one')) is None
     turn = heard(bot, trial_id='U', text='Hi')
     assert told(turn) == [('user', 'Alice: Hi')]
     assert bot.spoke(turn, HELLO).seq == 0
@@ -140,7 +140,7 @@ def test_a_brief_begins_anew():
 def test_an_answer_belongs_to_the_trial_that_asked():
     bot = briefed()
     old = heard(bot, text='Hi')
-    bot.hear(brief_of(block(), 'a2', 'U'))
+    bot.receive(brief_of(block(), 'a2', 'U'))
     assert bot.spoke(old, HELLO).trial_id == 'T'
     assert told(heard(bot, trial_id='U', text='Hi')) == [('user', 'Alice: Hi')]
 
@@ -172,10 +172,10 @@ def test_results_of_tools_make_only_so_many_turns_in_a_row():
     bot = briefed()
     result = envelope(kind='tool_result', name='search', **{'from': ''})
     heard(bot, text='Hi')
-    made = [bot.hear(result) is not None for _ in range(MAX_TOOL_TURNS + 2)]
+    made = [bot.receive(result) is not None for _ in range(MAX_TOOL_TURNS + 2)]
     assert made == [True] * MAX_TOOL_TURNS + [False, False]
     heard(bot, text='Once more')
-    assert bot.hear(result) is not None
+    assert bot.receive(result) is not None
 
 
 @for_each('fields', [
@@ -186,7 +186,7 @@ def test_results_of_tools_make_only_so_many_turns_in_a_row():
 def test_a_brief_that_is_none_is_refused_and_changes_nothing(fields):
     bot = briefed()
     with pytest.raises(ValueError, match='brief: .*expected agents'):
-        bot.hear(envelope(kind='event', name='brief', trial_id='U', **fields))
+        bot.receive(envelope(kind='event', name='brief', trial_id='U', **fields))
     assert told(heard(bot, text='Hi')) == [('user', 'Alice: Hi')]
 
 

@@ -39,10 +39,10 @@ class Stack(ScriptedLink):
         self.asked = []
 
     def call(self, call, symbol):
-        self.asked.append((call.asked.name, self.now_ms, len(self.sent)))
+        self.asked.append((call.target.name, self.now_ms, len(self.sent)))
         for after_ms, state in self._states.pop(0):
             self._waiting.append((self.now_ns + round(after_ms * 1e6), call, symbol, state))
-        return Event(kind='call', name=call.asked.name, stamps=self._stamps(), symbol=symbol)
+        return Event(kind='call', name=call.target.name, stamps=self._stamps(), symbol=symbol)
 
     def receive_until(self, schedule_ns):
         self._waiting.sort(key=lambda one: one[0])

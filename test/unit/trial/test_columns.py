@@ -141,7 +141,7 @@ def test_a_series_answers_as_a_walk_over_its_samples(samples, from_ns, to_ns, ho
     assert list(series.samples) == samples and list(series.within(from_ns, to_ns)) == inside
     assert series.before(from_ns) == next(
         (sample for sample in reversed(samples) if sample.t_ns < from_ns), None)
-    assert series.is_told(from_ns, to_ns) is bool(inside)
+    assert series.has_sample(from_ns, to_ns) is bool(inside)
     assert series.is_open(from_ns, to_ns) is (len(known) < len(inside))
     assert series.ever_holds is any(sample.holds for sample in samples)
     assert series.first_broken(from_ns, to_ns) == next(

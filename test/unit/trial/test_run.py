@@ -357,7 +357,7 @@ def test_a_link_that_needs_none_of_it_says_nothing_about_it():
     assert link.arm() is link.disarm() is link.close() is None
     assert link.preflight() == () and link.open(planned(hazard())) is None
     with pytest.raises(MeasurementError, match='got a scenario with agents'):
-        link.tell(Envelope.model_validate({'trial_id': 't', 'kind': 'say', 'text': ''}), [])
+        link.deliver(Envelope.model_validate({'trial_id': 't', 'kind': 'say', 'text': ''}), [])
 
 
 class Insisted(Locked):

@@ -20,7 +20,7 @@ from safety_scenarios.scenario.scenario import Origin
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.scenario.stimulus import StimulusContext
 from safety_scenarios.stimuli.bodies import PersonAt
-from safety_scenarios.worlds.mujoco.robots import chassis_of, known_robots, robot_of
+from safety_scenarios.worlds.mujoco.robots import chassis_of, installed_robots, robot_of
 from safety_scenarios.worlds.mujoco.world import World
 from unit.worlds.driven import Drive, drive, PERSON_STEPS_NEAR, scenario, twist
 
@@ -79,8 +79,8 @@ def beside(folder: Path, model: str, text: str, robot: str = './robot.yaml', **f
 
 
 def test_three_robots_come_along_and_each_drives():
-    assert {'small_ackermann', 'small_diff_drive', 'small_omni'} <= set(known_robots())
-    for name, path in known_robots().items():
+    assert {'small_ackermann', 'small_diff_drive', 'small_omni'} <= set(installed_robots())
+    for name, path in installed_robots().items():
         found = read_robot(path)
         if found.file.is_base:
             told = drive({'robot': name}).on(twist(0.5), 2.0)

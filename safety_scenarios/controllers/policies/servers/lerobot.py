@@ -134,7 +134,7 @@ class LeRobotModel(ServerModel):
         :param is_needed: it must be looked at, because no action is left
         :raises InferenceError: it could not be sent
         """
-        self._asked(lambda deadline: self._send(inputs, number, step, is_needed, deadline),
+        self._exchange(lambda deadline: self._send(inputs, number, step, is_needed, deadline),
                     Deadline(self.options.timeout_s))
 
     def collect(self) -> Inference | None:
@@ -153,7 +153,7 @@ class LeRobotModel(ServerModel):
         """Let the server forget which steps it has computed."""
         self._sent.clear()
         if self._channel is not None:
-            self._asked(lambda deadline: self._unary('Ready', b'', deadline),
+            self._exchange(lambda deadline: self._unary('Ready', b'', deadline),
                         Deadline(self.options.timeout_s))
 
     def abandon(self) -> None:
@@ -195,13 +195,13 @@ class LeRobotModel(ServerModel):
         channel = self._opened()
         with self._named(deadline):
             channel.stream_unary(f'{_SERVICE}SendObservations')(
-                pieces(data), timeout=deadline.left_s())
+                pieces(data), timeout=deadline.remaining_s())
 
     def _collect(self, deadline: Deadline | None) -> Inference | None:
         channel = self._opened()
         with self._named(deadline):
             self._call = channel.unary_unary(f'{_SERVICE}GetActions').future(
-                b'', timeout=None if deadline is None else deadline.left_s())
+                b'', timeout=None if deadline is None else deadline.remaining_s())
             try:
                 data = bytes_field(1, self._call.result())
             except grpc.FutureCancelledError:  # abandoned
@@ -216,7 +216,7 @@ class LeRobotModel(ServerModel):
     def _unary(self, method: str, data: bytes, deadline: Deadline) -> None:
         channel = self._opened()
         with self._named(deadline):
-            channel.unary_unary(_SERVICE + method)(data, timeout=deadline.left_s())
+            channel.unary_unary(_SERVICE + method)(data, timeout=deadline.remaining_s())
 
     def _opened(self) -> Any:
         channel = self._channel

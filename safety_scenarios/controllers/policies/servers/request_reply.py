@@ -198,7 +198,7 @@ class Gr00tModel(ServerModel):
     def reset(self) -> None:
         """Let the server begin anew; earlier versions have nothing to forget, and refuse."""
         if self._is_connected():  # a new connection begins with it
-            self._asked(self._begin, Deadline(self.options.timeout_s))
+            self._exchange(self._begin, Deadline(self.options.timeout_s))
 
     def _begin(self, deadline: Deadline) -> None:
         if self._is_nested:
@@ -240,7 +240,7 @@ class Gr00tModel(ServerModel):
             self._socket.send(packed(request, npy_array), zmq.NOBLOCK)
             parts: list[bytes] = []
             while not parts:
-                found = dict(both.poll(min(_SLICE_MS, 1 + int(deadline.left_s() * 1e3))))
+                found = dict(both.poll(min(_SLICE_MS, 1 + int(deadline.remaining_s() * 1e3))))
                 if self._socket in found:
                     with suppress(zmq.Again):  # what came was no answer to this question
                         parts = self._socket.recv_multipart(zmq.NOBLOCK)

@@ -21,7 +21,7 @@ from safety_scenarios.controllers.policies.model import (
     PolicyModel,
 )
 from safety_scenarios.controllers.server_replies import LONGEST_REPLY, without_keys
-from safety_scenarios.errors import in_words, seen, SettingsError
+from safety_scenarios.errors import escaped_controls, in_words, SettingsError
 
 MAX_ANSWER = LONGEST_REPLY
 """Bytes of one answer; a chunk of actions has a few thousand."""
@@ -40,7 +40,7 @@ class Deadline:
         self.within_s = within_s
         self._end_s = time.monotonic() + within_s
 
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """
         Return how much time is left.
 
@@ -109,7 +109,7 @@ def http_error(status: int, body: bytes | bytearray) -> InferenceError:
 
 def shortened(text: str) -> str:
     """Return what fits into a line of a log, without the keys that a server repeats."""
-    return seen(' '.join(without_keys(text).split()))[:_LONGEST] or 'without a text'
+    return escaped_controls(' '.join(without_keys(text).split()))[:_LONGEST] or 'without a text'
 
 
 def as_mapping(found: Any) -> Mapping[Any, Any]:
@@ -211,7 +211,7 @@ class Connection:
             self._socket.close()
             self._socket = socket.socket(family, kind, protocol)
             try:
-                self._socket.settimeout(self._deadline.left_s())
+                self._socket.settimeout(self._deadline.remaining_s())
                 self._socket.connect(place)
                 break
             except OSError as error:
@@ -222,7 +222,7 @@ class Connection:
             raise failed
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if address.is_encrypted:
-            self._socket.settimeout(self._deadline.left_s())
+            self._socket.settimeout(self._deadline.remaining_s())
             self._socket = ssl.create_default_context().wrap_socket(
                 self._socket, server_hostname=address.host)
 
@@ -236,7 +236,7 @@ class Connection:
 
         :raises TimeoutError: the other side does not take it in time
         """
-        self._socket.settimeout(self._deadline.left_s())
+        self._socket.settimeout(self._deadline.remaining_s())
         self._socket.sendall(data)
 
     def recv_into(self, buffer: Any) -> int:
@@ -245,12 +245,12 @@ class Connection:
 
         :raises TimeoutError: nothing comes in time
         """
-        self._socket.settimeout(self._deadline.left_s())
+        self._socket.settimeout(self._deadline.remaining_s())
         return self._socket.recv_into(buffer)
 
     def recv(self, most: int) -> bytes:
         """Return what has come; nothing: the other side has closed."""
-        self._socket.settimeout(self._deadline.left_s())
+        self._socket.settimeout(self._deadline.remaining_s())
         return self._socket.recv(most)
 
     def received(self, most: int) -> bytes | None:
@@ -261,7 +261,7 @@ class Connection:
 
         :raises TimeoutError: the deadline is over
         """
-        self._deadline.left_s()
+        self._deadline.remaining_s()
         self._socket.settimeout(0.0)
         try:
             return self._socket.recv(most)
@@ -341,8 +341,8 @@ class ServerModel(PolicyModel):
     def infer(self, inputs: Mapping[str, Any]) -> Inference:
         """Ask the server."""
         if self._is_warm:
-            return self._asked(lambda deadline: self.ask(inputs, deadline),
-                               Deadline(self.options.timeout_s))
+            return self._exchange(lambda deadline: self.ask(inputs, deadline),
+                                  Deadline(self.options.timeout_s))
         found = self._patiently(lambda deadline: self.ask(inputs, deadline))
         self._is_warm = True
         return found
@@ -390,7 +390,7 @@ class ServerModel(PolicyModel):
         self._connection.open(self.place)
         return self._connection
 
-    def _asked(self, ask: Callable[[Deadline], _T], deadline: Deadline) -> _T:
+    def _exchange(self, ask: Callable[[Deadline], _T], deadline: Deadline) -> _T:
         """Ask, and leave no connection behind on which a late answer could come."""
         try:
             with named_failures(deadline):
@@ -403,7 +403,7 @@ class ServerModel(PolicyModel):
         waits = False
         while True:
             try:
-                return self._asked(ask, self._start)
+                return self._exchange(ask, self._start)
             except InferenceError as error:
                 if error.name not in _COMES_LATER or self._is_warm \
                         or self._start.ends_within(_PAUSE_S) \

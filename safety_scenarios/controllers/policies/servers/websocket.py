@@ -118,7 +118,7 @@ class WebSocket:
         parts: list[bytes] = []
         is_text = False
         while True:
-            for event in self._taken():
+            for event in self._pop_events():
                 if event.opcode is Opcode.CLOSE:
                     raise EOFError
                 if event.opcode in _DATA:
@@ -136,7 +136,7 @@ class WebSocket:
             self._protocol.send_close()
             self._flush()
 
-    def _taken(self) -> Any:
+    def _pop_events(self) -> Any:
         while self._events:
             yield self._events.pop(0)
 
@@ -183,11 +183,11 @@ class _OverWebSocket(ServerModel):
 
         It may never have seen this connection, and sees the next one.
         """
-        early = Deadline(min(SILENT_S, deadline.left_s()))
+        early = Deadline(min(SILENT_S, deadline.remaining_s()))
         try:
             return WebSocket(self.dial(early), self.place, headers)
         except TimeoutError:
-            deadline.left_s()
+            deadline.remaining_s()
             raise InferenceError('unreachable', f'no WebSocket within {early.within_s:g} s'
                                  ) from None
 
@@ -266,7 +266,7 @@ class XPolicyLabModel(_OverWebSocket):
     def reset(self) -> None:
         """Begin another trial on the server."""
         if self._socket is not None:
-            self._asked(self._begin, Deadline(self.options.timeout_s))
+            self._exchange(self._begin, Deadline(self.options.timeout_s))
 
     def _begin(self, deadline: Deadline) -> None:
         self._trial, self._step = str(uuid4()), 0

@@ -195,14 +195,14 @@ class Commanders:
                 self._forget(one.topic)
             if one.topic not in self._known and len(types) == 1 \
                     and one.message in ('auto', *types):
-                self._known[one.topic] = self._heard(one.topic, types.pop(), publishers)
+                self._known[one.topic] = self._subscription(one.topic, types.pop(), publishers)
 
     def keep(self, commands: Sequence[CommandTopic]) -> None:
         """Hear nobody on other topics than these."""
         for topic in self._known.keys() - {one.topic for one in commands}:
             self._forget(topic)
 
-    def _heard(self, topic: str, interface: str, publishers: Sequence[Any]) -> tuple[str, Any]:
+    def _subscription(self, topic: str, interface: str, publishers: Sequence[Any]) -> tuple[str, Any]:
         def receive(raw: bytes, info: Any) -> None:
             self._arrivals.put(topic, (raw, (info or {}).get('source_timestamp') or 0))
         return interface, self._node.create_subscription(
@@ -273,7 +273,7 @@ class Turns:
         if self._pace is not None:
             self._pace = RealTime(1.0, now_ns, time.monotonic_ns())
 
-    def hear(self, done: Done) -> None:
+    def take_done(self, done: Done) -> None:
         """Take the end of a turn, in any thread."""
         with self._changed:
             if done.count == 0:
@@ -333,11 +333,11 @@ class Turns:
         self._given_ns = time.monotonic_ns()
         if self._beside and self._pace is not None:  # then real time passes anyway
             self._pace.reached(now_ns, self._given_ns)  # what others held up is none of this turn
-            self._give_asked(self._asked)
+            self._give_requested(self._asked)
             return
         deadline = time.monotonic() + self._patience_s
         while (left := deadline - time.monotonic()) > 0:
-            self._give_asked(self._asked)
+            self._give_requested(self._asked)
             if self._await_done(min(left, _AGAIN_S)):
                 self._end(now_ns)
                 return
@@ -356,7 +356,7 @@ class Turns:
                     self._end(now_ns)
                     return False
                 if time.monotonic_ns() >= self._again_ns:
-                    self._give_asked(self._asked)
+                    self._give_requested(self._asked)
             pace = self._pace
             if pace is None:
                 return True
@@ -369,7 +369,7 @@ class Turns:
             else:
                 self._await_done(min(left_s, _SLICE_S))
 
-    def _give_asked(self, turn: Turn) -> None:
+    def _give_requested(self, turn: Turn) -> None:
         self._again_ns = time.monotonic_ns() + round(_AGAIN_S * 1e9)
         self._give(turn)
 

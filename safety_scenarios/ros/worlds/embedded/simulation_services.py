@@ -109,7 +109,7 @@ class Answering:
             'get_simulation_state': lambda _: Reply(state=self._state),
             'set_simulation_state': self._set_state, 'reset_simulation': self._reset,
             'get_entities': self._find, 'get_entities_states': self._find,
-            'get_entity_state': self._say, 'set_entity_state': self._put,
+            'get_entity_state': self._say, 'set_entity_state': self._set_entity,
             'spawn_entity': self._spawn, 'delete_entity': self._delete}
 
     def take(self, call: Call) -> None:
@@ -260,20 +260,20 @@ class Answering:
             except ValueError as error:
                 raise RefusedError(FAILED, str(error)) from None
         world = self._standing(is_moved=False)
-        return self._told(world, [name for name in world.names()
-                                  if wanted is None or wanted.fullmatch(name)])
+        return self._entity_poses(world, [name for name in world.names()
+                                          if wanted is None or wanted.fullmatch(name)])
 
     def _say(self, request: Any) -> Reply:
         world = self._standing(is_moved=False)
-        return self._told(world, [self._known(world, request.entity)])
+        return self._entity_poses(world, [self._check_name(world, request.entity)])
 
-    def _told(self, world: PersistentWorld, names: Sequence[str]) -> Reply:
+    def _entity_poses(self, world: PersistentWorld, names: Sequence[str]) -> Reply:
         return Reply(stamp_ns=self._host.stamp_ns,
                      entities=[(name, *world.where(name)) for name in names])
 
-    def _put(self, request: Any) -> Reply:
+    def _set_entity(self, request: Any) -> Reply:
         world, state = self._standing(), request.state
-        name = self._known(world, request.entity)
+        name = self._check_name(world, request.entity)
         place = moved = None
         try:
             refuse_other(state.header.frame_id)
@@ -346,7 +346,7 @@ class Answering:
 
     def _delete(self, request: Any) -> Reply:
         world = self._standing()
-        name = self._known(world, request.entity)
+        name = self._check_name(world, request.entity)
         if name == ROBOT:
             raise RefusedError(FAILED, 'got the robot, expected what was spawned: it belongs to '
                                        'the scenario of this node')
@@ -354,7 +354,7 @@ class Answering:
         return Reply()
 
     @staticmethod
-    def _known(world: PersistentWorld, name: str) -> str:
+    def _check_name(world: PersistentWorld, name: str) -> str:
         names = world.names()
         if name not in names:
             raise RefusedError(NOT_FOUND, f'got the entity {name[:200]!r}, expected one of '

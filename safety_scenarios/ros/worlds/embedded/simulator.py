@@ -48,8 +48,8 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     RealTime,
     Request,
     TOLD,
-    Told,
     Turn,
+    WorldState,
 )
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.body import RobotBody
@@ -116,9 +116,9 @@ class Simulator(StandingHost):
         self._clock = self._node.create_publisher(Clock, '/clock', qos.stimulus())
         self._answers = self._node.create_publisher(String, ANSWER, qos.conversation())
         self._telling = self._node.create_publisher(String, TOLD, qos.conversation())
-        self._node.create_subscription(String, ASK, self._hear, qos.conversation())
+        self._node.create_subscription(String, ASK, self._receive, qos.conversation())
         self._giving = self._node.create_publisher(String, GIVES_TURN, qos.conversation())
-        self._node.create_subscription(String, ENDS_TURN, self._hear_done, qos.conversation())
+        self._node.create_subscription(String, ENDS_TURN, self._receive_done, qos.conversation())
         self._turns = Turns(self._give, self._arrivals,
                             lambda topic: self._commanders.interface(topic) is not None,
                             self._settings.patience_s)
@@ -177,7 +177,7 @@ class Simulator(StandingHost):
     def _put(self, topic: str, payload: Any) -> None:
         self._arrivals.put(topic, payload)
 
-    def _hear(self, said: Any) -> None:
+    def _receive(self, said: Any) -> None:
         text = self._seal.opened(said.data, ASK)
         if text is not None:
             self._put(ASK, text)
@@ -220,7 +220,7 @@ class Simulator(StandingHost):
             if one.message is not None:
                 self._show(one, one.message)
         if (states or self._sensed or self._reported) and self._trial is not None:
-            self._tell(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
+            self._publish_truth(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
         self._sensed, self._reported = [], []
 
     def _show(self, one: Sensed, plain: Message) -> None:
@@ -240,17 +240,17 @@ class Simulator(StandingHost):
         elif topic not in self._heard_there:
             self._reported.append((topic, self._now_ns, stamp_ns, plain.type, to_text(plain.data)))
 
-    def _tell(self, **told: Any) -> None:
+    def _publish_truth(self, **told: Any) -> None:
         assert self._trial is not None  # else there is nothing to tell of
         self._told += 1
-        self._telling.publish(String(data=self._seal.closed(as_json(Told.model_construct(
+        self._telling.publish(String(data=self._seal.closed(as_json(WorldState.model_construct(
             trial=self._trial.trial_id, now_ns=self._now_ns, count=self._told, **told)), TOLD)))
 
     def _give_up(self, error: Exception) -> None:
         self._node.get_logger().error(described(error))
         if self._trial is not None:
-            self._tell(fault=str(error) if isinstance(error, MeasurementError)
-                       else described(error))
+            self._publish_truth(fault=str(error) if isinstance(error, MeasurementError)
+                                else described(error))
         trial, is_standing = self._trial, self.standing is not None
         self._empty()
         self._trial = trial  # whose evaluator may still ask
@@ -438,9 +438,9 @@ class Simulator(StandingHost):
     def _give(self, turn: Turn) -> None:
         self._giving.publish(String(data=as_json(turn)))
 
-    def _hear_done(self, said: Any) -> None:
+    def _receive_done(self, said: Any) -> None:
         try:
-            self._turns.hear(Done.model_validate_json(said.data))
+            self._turns.take_done(Done.model_validate_json(said.data))
         except ValueError:
             return  # nothing of ours
 

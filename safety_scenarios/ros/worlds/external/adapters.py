@@ -20,7 +20,7 @@ from safety_scenarios.errors import (
     MissingDependencyError,
     SettingsError,
 )
-from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
+from safety_scenarios.ros.worlds.external.mover import PoseBook, ServiceCall
 from safety_scenarios.ros.worlds.external.stage import slots
 from safety_scenarios.scenario.world import WorldSettings
 from safety_scenarios.scenario.world_body import Placed
@@ -181,32 +181,32 @@ class GazeboMover:
                         'Is the bridge, or the simulator, gone?')
                 time.sleep(_LOOK_S)
 
-    def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
+    def spawn(self, name: str, sdf: str, place: Placed) -> ServiceCall:
         """Let a model come."""
         factory = self._msg.EntityFactory(name=name, allow_renaming=False, sdf=sdf)
         fill(factory.pose, place)
-        return self._asked('create', name, entity_factory=factory)
+        return self._call('create', name, entity_factory=factory)
 
-    def remove(self, name: str) -> Asked:
+    def remove(self, name: str) -> ServiceCall:
         """Let a model go."""
-        return self._asked('remove', name, entity=self._msg.Entity(name=name, type=_MODEL))
+        return self._call('remove', name, entity=self._msg.Entity(name=name, type=_MODEL))
 
-    def put(self, name: str, place: Placed) -> Asked:
+    def put(self, name: str, place: Placed) -> ServiceCall:
         """Put a model somewhere."""
         request = {'entity': self._msg.Entity(name=name, type=_MODEL)}
-        return self._asked('set_pose', name, place, **request)
+        return self._call('set_pose', name, place, **request)
 
-    def run(self, *, is_running: bool) -> Asked:
+    def run(self, *, is_running: bool) -> ServiceCall:
         """Let time pass, or stand."""
-        return self._asked('control', 'run' if is_running else 'pause',
-                           world_control=self._msg.WorldControl(pause=not is_running))
+        return self._call('control', 'run' if is_running else 'pause',
+                          world_control=self._msg.WorldControl(pause=not is_running))
 
-    def steps(self, count: int) -> Asked:
+    def steps(self, count: int) -> ServiceCall:
         """Let so many steps of the physics pass, and stand."""
-        return self._asked('control', f'{count} steps', world_control=self._msg.WorldControl(
+        return self._call('control', f'{count} steps', world_control=self._msg.WorldControl(
             pause=True, multi_step=count))
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Write into the book what has been told since."""
         while self._told:
             for one in self._told.popleft().transforms:
@@ -234,12 +234,12 @@ class GazeboMover:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def _asked(self, service: str, of: str, place: Placed | None = None, **request: Any) -> Asked:
+    def _call(self, service: str, of: str, place: Placed | None = None, **request: Any) -> ServiceCall:
         client = self._clients[service]
         asked = getattr(self._srv, SERVICES[service]).Request(**request)
         if place is not None:
             fill(asked.pose, place)
-        return Asked(f'{client.srv_name} ({of})', client.call_async(asked), _refused)
+        return ServiceCall(f'{client.srv_name} ({of})', client.call_async(asked), _refused)
 
     def _take(self, message: Any) -> None:
         self._told.append(message)
@@ -383,7 +383,7 @@ class StandardMover:
             time.sleep(_LOOK_S)
         self._is_swept = True
 
-    def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
+    def spawn(self, name: str, sdf: str, place: Placed) -> ServiceCall:
         """Let a model come."""
         asked = self._srv.SpawnEntity.Request(name=name, allow_renaming=False)
         if hasattr(asked, 'entity_resource'):
@@ -393,15 +393,15 @@ class StandardMover:
         asked.initial_pose.header.frame_id = 'world'
         fill(asked.initial_pose.pose, place)
         self._known.add(name)
-        return self._asked('spawn_entity', name, asked)
+        return self._call('spawn_entity', name, asked)
 
-    def remove(self, name: str) -> Asked:
+    def remove(self, name: str) -> ServiceCall:
         """Let a model go."""
         self._known.discard(name)
-        return self._asked('delete_entity', name,
-                           self._srv.DeleteEntity.Request(entity=name), fine=(_OK, _NOT_FOUND))
+        return self._call('delete_entity', name,
+                          self._srv.DeleteEntity.Request(entity=name), fine=(_OK, _NOT_FOUND))
 
-    def put(self, name: str, place: Placed) -> Asked:
+    def put(self, name: str, place: Placed) -> ServiceCall:
         """Put a model somewhere, standing."""
         asked = self._srv.SetEntityState.Request(entity=name)
         for part in ('set_pose', 'set_twist'):
@@ -410,21 +410,21 @@ class StandardMover:
         asked.state.header.frame_id = 'world'
         fill(asked.state.pose, place)
         self._known.add(name)
-        return self._asked('set_entity_state', name, asked)
+        return self._call('set_entity_state', name, asked)
 
-    def run(self, *, is_running: bool) -> Asked:
+    def run(self, *, is_running: bool) -> ServiceCall:
         """Let time pass, or stand; in that state already is as good."""
         asked = self._srv.SetSimulationState.Request()
         asked.state.state = _PLAYING if is_running else _PAUSED
-        return self._asked('set_simulation_state', 'run' if is_running else 'pause', asked,
-                           fine=(_OK, 101))
+        return self._call('set_simulation_state', 'run' if is_running else 'pause', asked,
+                          fine=(_OK, 101))
 
-    def steps(self, count: int) -> Asked:
+    def steps(self, count: int) -> ServiceCall:
         """Let so many steps of the physics pass, and stand."""
-        return self._asked('step_simulation', f'{count} steps',
-                           self._srv.StepSimulation.Request(steps=count))
+        return self._call('step_simulation', f'{count} steps',
+                          self._srv.StepSimulation.Request(steps=count))
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Write into the book what was answered, and ask again."""
         now, ask = time.monotonic(), self._clients['get_entity_state']
         waiting = set()
@@ -470,9 +470,9 @@ class StandardMover:
             self.book.put(name, stamp.sec * 10**9 + stamp.nanosec, (
                 state.pose.position.x, state.pose.position.y, yaw(state.pose.orientation)))
 
-    def _asked(self, service: str, of: str, request: Any,
-               fine: tuple[int, ...] = (_OK,)) -> Asked:
+    def _call(self, service: str, of: str, request: Any,
+              fine: tuple[int, ...] = (_OK,)) -> ServiceCall:
         client = self._clients[service]
-        return Asked(f'{client.srv_name} ({of})', client.call_async(request),
-                     lambda answer: '' if answer.result.result in fine
-                     else f'result {answer.result.result}: {answer.result.error_message}')
+        return ServiceCall(f'{client.srv_name} ({of})', client.call_async(request),
+                           lambda answer: '' if answer.result.result in fine
+                           else f'result {answer.result.result}: {answer.result.error_message}')

@@ -22,12 +22,12 @@ from safety_scenarios.ros.worlds.external.adapters import interfaces
 from safety_scenarios.ros.worlds.external.mover import (
     ArmBook,
     ArmTruth,
-    astray,
+    joint_errors,
     Joints,
     named,
     Pushing,
 )
-from safety_scenarios.ros.worlds.simulator_link.protocol import Told
+from safety_scenarios.ros.worlds.simulator_link.protocol import WorldState
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import ContactForce, Intent, JointsAt, StimulusContext
@@ -118,7 +118,7 @@ class ArmInWorld:
                 goal = goal or dict(zip(intent.names, intent.positions, strict=True))
         nodes = {topic: self._publisher(topic, interface, deadline, timeout_s)
                  for topic, interface in topics.items()}
-        joints = self._await_told(deadline, timeout_s)
+        joints = self._await_joints(deadline, timeout_s)
         self._listen(next((topic for topic, kind in topics.items() if kind == WRENCH), ''))
         self.truth = ArmTruth(self._book, named(ros.robot.joints, joints.names),
                               self._world.links, self._world.thickness)
@@ -156,7 +156,7 @@ class ArmInWorld:
             if now >= again:
                 self._ask_to_go()
                 again = now + _AGAIN_S
-            self.hear()
+            self.receive()
             away = self._wrong(since_ns)
             if not away:
                 return
@@ -179,7 +179,7 @@ class ArmInWorld:
         joints = self._book.joints
         if joints is None or joints.stamp_ns <= since_ns:
             return ['nothing new']
-        found = list(astray(joints, self._goal, _NEAR))
+        found = list(joint_errors(joints, self._goal, _NEAR))
         if self._wrench is not None:
             told = self._book.forces_after(since_ns)
             if not told or told[-1][1] > _FREE_N:
@@ -189,7 +189,7 @@ class ArmInWorld:
 
     def begin(self, now_ns: int) -> None:
         """Forget what was before a trial."""
-        self.hear()
+        self.receive()
         while len(self._reports) > 1:  # where the joints are at first is known before they move
             self._reports.popleft()
         self._ahead = None
@@ -217,47 +217,47 @@ class ArmInWorld:
         self._pushing = Pushing()
         self._push.publish(Float64(data=0.0))
 
-    def tell(self, trial_id: str, now_ns: int) -> Iterator[Told]:
+    def readings(self, trial_id: str, now_ns: int) -> Iterator[WorldState]:
         """
         Yield the force that is measured while something pushes, and the joint states.
 
         :raises MeasurementError: the force is not what was asked for
         """
-        self.hear()
+        self.receive()
         told = self._book.forces_after(self._told_ns)
         self._pushing.check(told, now_ns)
         if told:
             self._told_ns = told[-1][0]
         for stamp_ns, force in told if self._pushing.topic else ():
-            yield Told.model_construct(
+            yield WorldState.model_construct(
                 trial=trial_id, now_ns=stamp_ns, sensed=(), reported=(),
                 states={self._pushing.topic: {'force': force}})
         if self._gone:
             gone, self._gone = dict.fromkeys(self._gone, dict[str, float]()), []
-            yield Told.model_construct(trial=trial_id, now_ns=now_ns, states=gone, sensed=(),
-                                       reported=())
+            yield WorldState.model_construct(trial=trial_id, now_ns=now_ns, states=gone, sensed=(),
+                                             reported=())
         if self._reports:
             reports = tuple(self._reports)
             self._reports.clear()
-            yield Told.model_construct(trial=trial_id, now_ns=now_ns, states={}, sensed=(),
-                                       reported=reports)
+            yield WorldState.model_construct(trial=trial_id, now_ns=now_ns, states={}, sensed=(),
+                                             reported=reports)
 
-    def seen_ns(self, heard: int) -> int:
+    def observed_until_ns(self, heard: int) -> int:
         """
         Return up to when joints and links are told, and the drives have done their part.
 
         :param heard: commands that we have heard so far; 0 as long as the drives have not
         """
-        self.hear()
+        self.receive()
         if not self._driven_ns:
-            return self._book.seen_ns
+            return self._book.observed_until_ns
         if self._ahead is None:
             self._ahead = self._taken - heard
         if self._taken - self._ahead < heard:
             return 0
-        return min(self._book.seen_ns, self._driven_ns)
+        return min(self._book.observed_until_ns, self._driven_ns)
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Write into the book what has been told since."""
         while self._arrived:
             take, message = self._arrived.popleft()
@@ -339,12 +339,12 @@ class ArmInWorld:
                 f'alone: the controller would see two arms. Stop the others')
         return str(infos[0].node_name)
 
-    def _await_told(self, deadline: float, timeout_s: float) -> Joints:
+    def _await_joints(self, deadline: float, timeout_s: float) -> Joints:
         """Wait until joints and links tell where they are."""
         self._book.clear()
         self._driven_ns = 0
         while True:
-            self.hear()
+            self.receive()
             if self._book.joints is not None and self._book.links:
                 return self._book.joints
             if time.monotonic() > deadline:

@@ -60,7 +60,7 @@ class Places(Protocol):
         """Return how far away it is from the robot's origin, as its stimulus counts it (m)."""
 
 
-class Course:
+class BodyPath:
     """
     The places of one body: beside the robot while it is kept, else its own way.
 
@@ -80,7 +80,7 @@ class Course:
     @property
     def moves(self) -> bool:
         """Whether it is not where it was put for good."""
-        return self.is_kept or not self._body.motion.stands
+        return self.is_kept or not self._body.motion.is_stationary
 
     @property
     def place(self) -> Placed:

@@ -16,7 +16,7 @@ from safety_scenarios.ros.worlds.external.adapters import (
 )
 from safety_scenarios.ros.worlds.external.entity_control import EntityControl
 from safety_scenarios.ros.worlds.external.mover import Mover
-from safety_scenarios.ros.worlds.external.stepping import CommandsHeard, Stepping
+from safety_scenarios.ros.worlds.external.stepping import CommandCounter, Stepping
 from safety_scenarios.ros.worlds.simulator_link.control import TopicControl, WorldControl
 from safety_scenarios.ros.worlds.simulator_link.protocol import ANSWER
 from safety_scenarios.trial.link import LinkPlan
@@ -45,8 +45,8 @@ def external_control(node: Node, clock: RosClock, plan: LinkPlan,
         return TopicControl(node, timeout_s, lambda: None, takes_turns(plan))
     mover: Mover = StandardMover(node, chosen.root, world, timeout_s) \
         if chosen.kind == STANDARD else GazeboMover(node, chosen.root, world, timeout_s)
-    heard = CommandsHeard(node)
-    stepping = Stepping(mover, heard, clock.now_ns, lambda: control.seen_ns(heard.count),
+    heard = CommandCounter(node)
+    stepping = Stepping(mover, heard, clock.now_ns, lambda: control.observed_until_ns(heard.count),
                         round(plan.controller.period_ms * 1e6), world.patience_s, alarm) \
         if plan.clock.lockstep else None
     control = EntityControl(node, clock, mover, world,

@@ -11,15 +11,15 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.clock import RosClock
 from safety_scenarios.ros.worlds.external.arm import ArmInWorld, refuse_other_robot, WRENCH
-from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of, refuse_scene
+from safety_scenarios.ros.worlds.external.bodies import BodyPath, fall_of, models_of, refuse_scene
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.scenery import Scene
 from safety_scenarios.ros.worlds.external.sensors import misread, Relayed, SCAN, Sensors
 from safety_scenarios.ros.worlds.external.stage import missing, Stage
 from safety_scenarios.ros.worlds.external.stepping import Stepping
-from safety_scenarios.ros.worlds.external.truth import Disturbed, Shown, Truth
+from safety_scenarios.ros.worlds.external.truth import Disturbed, TrackedBody, Truth
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped
-from safety_scenarios.ros.worlds.simulator_link.protocol import Told
+from safety_scenarios.ros.worlds.simulator_link.protocol import WorldState
 from safety_scenarios.scenario.body import RobotBody
 from safety_scenarios.scenario.robot_kind import kind_of
 from safety_scenarios.scenario.stimulus import (
@@ -36,7 +36,7 @@ from safety_scenarios.trial.trial import Trial
 from std_msgs.msg import Bool
 
 
-def bodies_of_trial(trial: Trial) -> dict[tuple[bool, str], list[Shown]]:
+def bodies_of_trial(trial: Trial) -> dict[tuple[bool, str], list[TrackedBody]]:
     """
     Return what the intents of a trial put there; equal ones put it there once.
 
@@ -51,10 +51,10 @@ def bodies_of_trial(trial: Trial) -> dict[tuple[bool, str], list[Shown]]:
                 key = hazard, intent.model_dump_json()
                 was_seen = intents[key][1] if key in intents else False
                 intents[key] = intent, was_seen or plugin.interface() == SCAN
-    found: dict[tuple[bool, str], list[Shown]] = {}
+    found: dict[tuple[bool, str], list[TrackedBody]] = {}
     for key, (intent, is_seen) in intents.items():
-        bodies = [Shown('', model, Course(body, is_kept=not key[0]),
-                        is_glass=body.is_glass and is_seen, fall=fall_of(body, is_seen))
+        bodies = [TrackedBody('', model, BodyPath(body, is_kept=not key[0]),
+                              is_glass=body.is_glass and is_seen, fall=fall_of(body, is_seen))
                   for body, model in zip(intent.bodies(), models_of(intent, is_seen),
                                          strict=True)]
         if bodies:
@@ -116,8 +116,8 @@ class EntityControl:
         self._trial: Trial | None = None
         self._truth: Truth | None = None
         self._scene: Scene | None = None
-        self._known: dict[tuple[bool, str], list[Shown]] = {}
-        self._shown: dict[str, list[Shown]] = {}
+        self._known: dict[tuple[bool, str], list[TrackedBody]] = {}
+        self._shown: dict[str, list[TrackedBody]] = {}
         self._topics: frozenset[str] = frozenset()
         self._moved_ns = 0
         self._heard = (0, 0.0)
@@ -161,22 +161,22 @@ class EntityControl:
             self._arm.place()
         self._trial = trial  # from here on there is something to be taken away
         self._relayed.misread(misread(trial, self._topics), self._block.senses, trial.seed)
-        scene.put_up(self._clock.now_ns())
+        scene.place_entities(self._clock.now_ns())
         self._sensors.await_messages(self._topics, self._timeout_s)
         if self._arm is not None:
             self._stage.ask(self._mover.run(is_running=False))  # nobody commands while it waits
         return Ready(self._topics, self._factor, lockstep=self._stepping is not None,
                      nodes=nodes, stands=False)
 
-    def seen_ns(self, heard: int) -> int:
+    def observed_until_ns(self, heard: int) -> int:
         """
         Take in what has come; return up to when everything is told and done (ns).
 
         :param heard: how many commands we have heard, which the drives of an arm have to, too
         """
-        self._mover.hear()
+        self._mover.receive()
         last_ns = self._mover.book.last_ns
-        return last_ns if self._arm is None else min(last_ns, self._arm.seen_ns(heard))
+        return last_ns if self._arm is None else min(last_ns, self._arm.observed_until_ns(heard))
 
     def await_others(self, deadline: float) -> None:
         """Wait until the controller hears the world, and the robot hears the controller."""
@@ -190,7 +190,7 @@ class EntityControl:
         if is_new and (self._arm is None or self._stepping is not None):
             time.sleep(_SETTLE_S)
         self._stage.check()
-        self._stage.await_told(one.name for one in self._all() if one.topics)
+        self._stage.await_poses(one.name for one in self._all() if one.topics)
         now_ns = self._clock.now_ns() if self._stepping is None or self._trial is None \
             else self._stepping.begin(self._trial.scenario.body.commands)
         self._truth = Truth(self._mover.book, self._world.robot, self._footprint,
@@ -236,7 +236,7 @@ class EntityControl:
                         f'wide')
                 self._stage.ask(self._mover.put(one.name, place))
                 self._disturbed.put(one.name, place, is_new=True)
-            one.topics.add(self._told_as(topic, one, found))
+            one.topics.add(self._reported_name(topic, one, found))
         self._shown[topic] = found
         return now_ns
 
@@ -283,7 +283,7 @@ class EntityControl:
             self._stepping.end()
         self._relayed.end()
 
-    def take(self) -> Iterator[Told]:
+    def take(self) -> Iterator[WorldState]:
         """
         Yield what has become true since asked before; and move what moves.
 
@@ -294,7 +294,7 @@ class EntityControl:
             return
         self._stage.check()
         if self._stepping is None:  # else each step sees to it
-            self._hears()
+            self._check_reports()
         now_ns = self._clock.now_ns()
         for name in self._mover.felt():
             if name:
@@ -309,15 +309,15 @@ class EntityControl:
         self._move(now_ns, truth)
         self._track()
         self._look()
-        sensed = tuple(self._sensors.heard())
+        sensed = tuple(self._sensors.readings())
         if sensed:
-            yield Told.model_construct(trial=trial.trial_id, now_ns=now_ns, states={},
-                                       sensed=sensed, reported=())
+            yield WorldState.model_construct(trial=trial.trial_id, now_ns=now_ns, states={},
+                                             sensed=sensed, reported=())
         if self._arm is not None:
-            yield from self._arm.tell(trial.trial_id, now_ns)
-        for stamp_ns, states in truth.tell({one.name: one for one in self._all()}):
-            yield Told.model_construct(trial=trial.trial_id, now_ns=stamp_ns, states=states,
-                                       sensed=(), reported=())
+            yield from self._arm.readings(trial.trial_id, now_ns)
+        for stamp_ns, states in truth.new_states({one.name: one for one in self._all()}):
+            yield WorldState.model_construct(trial=trial.trial_id, now_ns=stamp_ns, states=states,
+                                             sensed=(), reported=())
 
     def close(self) -> None:
         """Give up the endpoints."""
@@ -346,7 +346,7 @@ class EntityControl:
             self._sensors.listen(topic, WRENCH)
         return frozenset(told.values())
 
-    def _all(self) -> list[Shown]:
+    def _all(self) -> list[TrackedBody]:
         scenery = () if self._scene is None else self._scene.scenery
         return [*scenery, *(one for found in self._known.values() for one in found)]
 
@@ -354,7 +354,7 @@ class EntityControl:
         found = self._shown.pop(topic, ())
         gone = []
         for one in found:
-            name = self._told_as(topic, one, found)
+            name = self._reported_name(topic, one, found)
             one.topics.discard(name)
             gone.append(name)
             if not one.topics:
@@ -365,21 +365,21 @@ class EntityControl:
             self._truth.leave(gone, self._clock.now_ns())
 
     @staticmethod
-    def _told_as(topic: str, one: Shown, found: Sequence[Shown]) -> str:
+    def _reported_name(topic: str, one: TrackedBody, found: Sequence[TrackedBody]) -> str:
         place = next(place for place, other in enumerate(found) if other is one)
         return topic if place == 0 else f'{topic}#{place + 1}'
 
     def _robot(self, now_ns: int) -> Placed:
-        self._mover.hear()
+        self._mover.receive()
         if self._arm is not None:
-            self._arm.hear()
+            self._arm.receive()
         place = None if self._truth is None else self._truth.robot(now_ns)
         if place is None or not self._mover.book.is_there(self._world.robot):
             raise MeasurementError(
                 f'{self._world.poses}: the robot no longer publishes its position')
         return place
 
-    def _hears(self) -> None:
+    def _check_reports(self) -> None:
         """See that the simulator still tells where things are."""
         last_ns, now = self._mover.book.last_ns, time.monotonic()
         if last_ns != self._heard[0]:

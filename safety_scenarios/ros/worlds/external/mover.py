@@ -105,7 +105,7 @@ def is_at(place: Placed, wanted: Placed) -> bool:
         and abs(math.remainder(place[2] - wanted[2], math.tau)) <= NEAR_RAD
 
 
-class Asked:
+class ServiceCall:
     """
     One call of a service, on its way.
 
@@ -151,22 +151,22 @@ class Mover(Protocol):
         :raises LinkTimeoutError: says what was discovered instead
         """
 
-    def spawn(self, name: str, sdf: str, place: Placed) -> Asked:
+    def spawn(self, name: str, sdf: str, place: Placed) -> ServiceCall:
         """Let a model come."""
 
-    def remove(self, name: str) -> Asked:
+    def remove(self, name: str) -> ServiceCall:
         """Let a model go."""
 
-    def put(self, name: str, place: Placed) -> Asked:
+    def put(self, name: str, place: Placed) -> ServiceCall:
         """Put a model somewhere, standing as far as that can be asked for."""
 
-    def run(self, *, is_running: bool) -> Asked:
+    def run(self, *, is_running: bool) -> ServiceCall:
         """Let time pass, or stand."""
 
-    def steps(self, count: int) -> Asked:
+    def steps(self, count: int) -> ServiceCall:
         """Let so many steps of the physics pass, and stand."""
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Write into the book what has been told since."""
 
     def felt(self) -> Iterator[str]:
@@ -301,7 +301,7 @@ class ArmBook:
         return self._links[-1][1] if self._links else {}
 
     @property
-    def seen_ns(self) -> int:
+    def observed_until_ns(self) -> int:
         """Return up to when joints and links are told; 0: not at all."""
         return min(self._joints[-1].stamp_ns, self._links[-1][0]) \
             if self._joints and self._links else 0
@@ -347,7 +347,7 @@ class ArmTruth:
         return [Footprint((begin, end), self._thickness)
                 for begin, end in zip(points, points[1:], strict=False)]
 
-    def told(self, stamp_ns: int, foot: Placed) -> Mapping[str, float]:
+    def truth_at(self, stamp_ns: int, foot: Placed) -> Mapping[str, float]:
         """Return what is known of its tool and joints at a time."""
         found: dict[str, float] = {}
         now, before = (self._book.links_at(at) for at in (stamp_ns, stamp_ns - _OVER_NS))
@@ -394,7 +394,7 @@ def named(wanted: Sequence[str], told: Sequence[str]) -> Mapping[str, str]:
     return dict(zip(wanted, told, strict=False))
 
 
-def astray(joints: Joints, goal: Mapping[str, float], near: float) -> Iterator[str]:
+def joint_errors(joints: Joints, goal: Mapping[str, float], near: float) -> Iterator[str]:
     """Yield what to say of each joint that is not where it is to be, or moves."""
     for name, at, moving in zip(joints.names, joints.positions, joints.velocities, strict=True):
         if name in goal and not (abs(at - goal[name]) <= near and abs(moving) <= near):

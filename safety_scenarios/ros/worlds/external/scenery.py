@@ -19,7 +19,7 @@ from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external.bodies import Model
 from safety_scenarios.ros.worlds.external.mover import Mover
 from safety_scenarios.ros.worlds.external.stage import Stage
-from safety_scenarios.ros.worlds.external.truth import Disturbed, Shown
+from safety_scenarios.ros.worlds.external.truth import Disturbed, TrackedBody
 from safety_scenarios.scenario.world import Box, Wall, WorldBlock
 from safety_scenarios.scenario.world_body import beside, Footprint, gap, Placed, Solid, SQUARELY
 
@@ -48,7 +48,7 @@ def piece(length: float, height: float) -> Model:
     return Model(Solid('box', _THICK_M, length, height), is_felt=False)
 
 
-def seen_of(footprint: Footprint, pane: Placed, scanner: Placed) -> Patch | None:
+def visible_patch(footprint: Footprint, pane: Placed, scanner: Placed) -> Patch | None:
     """Return what a scanner sees of a pane; None: nothing."""
     cos, sin = math.cos(pane[2]), math.sin(pane[2])
     east, north = scanner[0] - pane[0], scanner[1] - pane[1]
@@ -97,7 +97,7 @@ _LONGEST_S = 0.5
 """A door that was not moved for longer does not catch up at once."""
 
 
-class SceneryCourse:
+class SceneryPath:
     """
     The places of the middle of a wall or a box.
 
@@ -189,32 +189,32 @@ def _most(is_free: Callable[[float], bool]) -> float:
     return low
 
 
-def scenery_of(block: WorldBlock) -> list[Shown]:
+def scenery_of(block: WorldBlock) -> list[TrackedBody]:
     """Return the walls and the boxes of a scenario, told by the names that our own world uses."""
-    return [*map(_of_wall, block.walls), *map(_of_box, block.boxes)]
+    return [*map(_wall_body, block.walls), *map(_box_body, block.boxes)]
 
 
-def _of_wall(wall: Wall) -> Shown:
+def _wall_body(wall: Wall) -> TrackedBody:
     (x, y), (to_x, to_y) = wall.begin, wall.end
     length = math.hypot(to_x - x, to_y - y)
-    course = SceneryCourse(
+    course = SceneryPath(
         wall.begin, math.atan2(to_y - y, to_x - x), length, along=wall.along,
         turns=wall.turns or 0.0, turns_in_s=wall.turns_in_s)
-    return _shown(f'wall:{wall.name}', course, Model(Solid(
+    return _scenery_body(f'wall:{wall.name}', course, Model(Solid(
         'box', length, wall.thickness, wall.height, is_seen=not wall.glass)), wall.glass)
 
 
-def _of_box(one: Box) -> Shown:
+def _box_body(one: Box) -> TrackedBody:
     length, width, height = one.size
-    return _shown(f'box:{one.name}', SceneryCourse(one.at, one.heading),
-                  Model(Solid('box', length, width, height)), False)
+    return _scenery_body(f'box:{one.name}', SceneryPath(one.at, one.heading),
+                         Model(Solid('box', length, width, height)), False)
 
 
-def _shown(name: str, course: SceneryCourse, body: Model, is_glass: bool) -> Shown:
-    return Shown('', body, course, {name}, is_scenery=True, is_glass=is_glass)
+def _scenery_body(name: str, course: SceneryPath, body: Model, is_glass: bool) -> TrackedBody:
+    return TrackedBody('', body, course, {name}, is_scenery=True, is_glass=is_glass)
 
 
-def refuse_inside(scenery: Sequence[Shown], footprint: Footprint, start: Placed) -> None:
+def refuse_inside(scenery: Sequence[TrackedBody], footprint: Footprint, start: Placed) -> None:
     """
     See that the robot does not begin inside of a wall or a box; it lets each of them begin.
 
@@ -258,12 +258,12 @@ class Scene:
                  block: WorldBlock, start: Placed) -> None:
         self._stage, self._mover, self._disturbed = stage, mover, disturbed
         self._start = start
-        self.scenery: Sequence[Shown] = scenery_of(block)
+        self.scenery: Sequence[TrackedBody] = scenery_of(block)
         refuse_inside(self.scenery, footprint, start)
-        self._panes: list[tuple[Shown, Sequence[_Piece]]] = []
-        self._fallers: list[Shown] = []
+        self._panes: list[tuple[TrackedBody, Sequence[_Piece]]] = []
+        self._fallers: list[TrackedBody] = []
 
-    def extend(self, bodies: Iterable[Shown]) -> Sequence[Model]:
+    def extend(self, bodies: Iterable[TrackedBody]) -> Sequence[Model]:
         """Take all that may be there in the trial; return what it needs besides, to be named."""
         every = tuple(bodies)
         self._fallers = [one for one in every if one.fall is not None]
@@ -283,7 +283,7 @@ class Scene:
             for part in pieces:
                 part.name = next(left)
 
-    def put_up(self, now_ns: int) -> None:
+    def place_entities(self, now_ns: int) -> None:
         """
         Put walls and boxes where they begin, beside a robot that stands at its start.
 
@@ -312,10 +312,10 @@ class Scene:
         """Let what came along stay, and doors begin to turn."""
         for one in self.scenery:
             course = one.course
-            if isinstance(course, SceneryCourse) and course.waits:
+            if isinstance(course, SceneryPath) and course.waits:
                 self._put(one.name, course.hazard_comes(robot(), now_ns))
 
-    def appears(self, one: Shown, now_ns: int, robot: Placed) -> None:
+    def appears(self, one: TrackedBody, now_ns: int, robot: Placed) -> None:
         """Take that a body is about to appear: who has fallen stands again, and glass is seen."""
         if one.fall is not None:
             one.fall.due_ns = now_ns + one.fall.after_ns
@@ -327,7 +327,7 @@ class Scene:
             if pane is one:
                 self._show(pane, pieces, now_ns, robot)
 
-    def leaves(self, one: Shown) -> None:
+    def leaves(self, one: TrackedBody) -> None:
         """Take that a body is there no more."""
         for pane, pieces in self._panes:
             if pane is one:
@@ -352,7 +352,7 @@ class Scene:
             if pane.topics:
                 self._show(pane, pieces, now_ns, robot)
 
-    def is_free(self, one: Shown, there: Placed) -> bool:
+    def is_free(self, one: TrackedBody, there: Placed) -> bool:
         """Return whether a body can be somewhere without being farther in a wall than it is."""
         mine = one.body.footprint
         return one.is_scenery or all(
@@ -373,8 +373,8 @@ class Scene:
         for _, pieces in self._panes:
             yield from pieces
 
-    def _show(self, pane: Shown, pieces: Sequence[_Piece], now_ns: int, robot: Placed) -> None:
-        patch = seen_of(pane.body.footprint, pane.course.place, robot)
+    def _show(self, pane: TrackedBody, pieces: Sequence[_Piece], now_ns: int, robot: Placed) -> None:
+        patch = visible_patch(pane.body.footprint, pane.course.place, robot)
         covers = {} if patch is None else dict(covering(patch, [part.length for part in pieces]))
         for number, part in enumerate(pieces):
             place = covers.get(number)

@@ -231,7 +231,7 @@ class Sensors:
         self._due_ns.clear()
         self._last.clear()
 
-    def heard(self) -> Iterator[Sensed]:
+    def readings(self) -> Iterator[Sensed]:
         """Yield topic, simulated time and header stamp of what sensors have shown since."""
         while self._heard:
             yield self._heard.popleft()

@@ -10,7 +10,7 @@ import time
 
 from safety_scenarios.errors import InputError, LinkTimeoutError, MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import Model
-from safety_scenarios.ros.worlds.external.mover import Asked, is_at, Mover
+from safety_scenarios.ros.worlds.external.mover import is_at, Mover, ServiceCall
 from safety_scenarios.scenario.world import SLOTS, WorldSettings
 from safety_scenarios.scenario.world_body import AWAY, Placed
 
@@ -28,7 +28,7 @@ class Stage:
         self._mover, self._world, self._book = mover, world, mover.book
         self._bodies: dict[str, tuple[str, int]] = {}
         """Of each model of ours: its SDF, and how often one of its name has come."""
-        self._open: list[Asked] = []
+        self._open: list[ServiceCall] = []
         self.spent: set[str] = set()
         """Models whose touch was felt: a touch plug-in tells of one and no more."""
 
@@ -55,13 +55,13 @@ class Stage:
         :raises MeasurementError: it does not stand, or does not get there
         """
         name = self._world.robot
-        self._until(lambda: self._stands(name), lambda: (
+        self._until(lambda: self._is_standing(name), lambda: (
             f'the robot {name!r}: it still moves at {self._speed(name):.2f} m/s, '
             f'{self._world.patience_s:g} s after its drive was commanded to stand on '
             f'{self._world.drive_enable or "no topic"}. Let its drive listen there, or stop '
             f'it between trials'))
         self._confirmed(name, place, lambda: self._mover.put(name, place))
-        self._until(lambda: self._stands(name), lambda: f'the robot {name!r}: it does not come to '
+        self._until(lambda: self._is_standing(name), lambda: f'the robot {name!r}: it does not come to '
                     f'rest where it was put. Does it start inside of something?')
 
     def place_body(self, name: str, place: Placed) -> None:
@@ -72,7 +72,7 @@ class Stage:
         """
         self._confirmed(name, place, lambda: self._mover.put(name, place))
 
-    def await_told(self, names: Iterable[str]) -> None:
+    def await_poses(self, names: Iterable[str]) -> None:
         """
         Wait until models of ours, which are there, have told where they are once more.
 
@@ -82,7 +82,7 @@ class Stage:
         for name in names:
             said = (f'the model {name!r}: it was put up for the trial, and its position is no '
                     f'longer published')
-            self._until(partial(self._has_told, name, before_ns), partial(str, said))
+            self._until(partial(self._has_reported, name, before_ns), partial(str, said))
 
     def let_time_pass(self, now_ns: Callable[[], int]) -> None:
         """
@@ -105,8 +105,8 @@ class Stage:
         last = self._book.last(self._world.robot)
         if last is None or not is_at(last[1], place):
             raise InputError(
-                f'ros.world.start: got {_said(place)}, expected '
-                f'{self._seen(self._world.robot)}: an arm stands where its world file has '
+                f'ros.world.start: got {_pose_text(place)}, expected '
+                f'{self._last_pose_text(self._world.robot)}: an arm stands where its world file has '
                 f'it. Change one of the two')
 
     def furnish(self, bodies: Sequence[Model]) -> Sequence[str]:
@@ -133,7 +133,7 @@ class Stage:
         place = number(name) if not place else place
         self.ask(self._mover.put(name, waiting(place, self._bodies.get(name, ('', 0))[1])))
 
-    def ask(self, asked: Asked) -> None:
+    def ask(self, asked: ServiceCall) -> None:
         """Keep a call whose answer nobody waits for; ``check`` raises what it says."""
         self._open.append(asked)
 
@@ -148,7 +148,7 @@ class Stage:
 
         :raises MeasurementError: something was refused
         """
-        self._mover.hear()
+        self._mover.receive()
         waiting_still = []
         for asked in self._open:
             failure = asked.failure()
@@ -176,15 +176,15 @@ class Stage:
         there = waiting(place, count)  # another place than before: so it is known by its pose
         self._confirmed(name, there, lambda: self._mover.spawn(name, sdf, there))
 
-    def _confirmed(self, name: str, place: Placed, ask: Callable[[], Asked]) -> None:
+    def _confirmed(self, name: str, place: Placed, ask: Callable[[], ServiceCall]) -> None:
         def is_there() -> bool:
             last = self._book.last(name)
             return self._book.is_there(name) and last is not None and is_at(last[1], place)
-        self._until(is_there, lambda: _unconfirmed(self._world, name, place, self._seen(name)),
+        self._until(is_there, lambda: _unconfirmed(self._world, name, place, self._last_pose_text(name)),
                     ask)
 
     def _until(self, holds: Callable[[], bool], otherwise: Callable[[], str],
-               ask: Callable[[], Asked] | None = None) -> None:
+               ask: Callable[[], ServiceCall] | None = None) -> None:
         """Ask again and again until something holds; raise what else to say when it is late."""
         deadline = time.monotonic() + self._world.patience_s
         asked, again = None, 0.0
@@ -202,25 +202,25 @@ class Stage:
                     f'. {asked.what}: no answer'
                 raise MeasurementError(otherwise() + said)
 
-    def _has_told(self, name: str, since_ns: int) -> bool:
+    def _has_reported(self, name: str, since_ns: int) -> bool:
         last = self._book.last(name)
         return last is not None and last[0] > since_ns
 
     def _look(self) -> None:
-        self._mover.hear()
+        self._mover.receive()
         time.sleep(_LOOK_S)
 
-    def _stands(self, name: str) -> bool:
+    def _is_standing(self, name: str) -> bool:
         speed = self._book.speed(name, _STANDS_NS)
         return self._book.is_there(name) and speed is not None and speed <= _STANDS_M_S
 
     def _speed(self, name: str) -> float:
         return self._book.speed(name, _STANDS_NS) or math.nan
 
-    def _seen(self, name: str) -> str:
+    def _last_pose_text(self, name: str) -> str:
         last = self._book.last(name)
         return 'nothing of it' if last is None or not self._book.is_there(name) \
-            else f'it at {_said(last[1])}'
+            else f'it at {_pose_text(last[1])}'
 
 
 def slot(place: int) -> str:
@@ -245,13 +245,13 @@ def waiting(place: int, count: int) -> Placed:
 
 def _unconfirmed(world: WorldSettings, name: str, place: Placed, seen: str) -> str:
     return (
-        f'the model {name!r}: it was to be at {_said(place)}, and {world.patience_s:g} s '
+        f'the model {name!r}: it was to be at {_pose_text(place)}, and {world.patience_s:g} s '
         f'later {world.poses} shows {seen}. That a service succeeds means no more than that '
         f'it was queued: see in the log of the simulator whether the model exists, and whether '
         f'its pose is bridged to {world.poses}')
 
 
-def _said(place: Placed) -> str:
+def _pose_text(place: Placed) -> str:
     return f'x {place[0]:.2f}, y {place[1]:.2f} m, heading {place[2]:.2f} rad'
 
 

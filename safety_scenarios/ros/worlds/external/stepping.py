@@ -18,7 +18,7 @@ from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.link import qos
 from safety_scenarios.ros.link.convert import interface_class
 from safety_scenarios.ros.link.graph import Graph
-from safety_scenarios.ros.worlds.external.mover import Asked, Mover
+from safety_scenarios.ros.worlds.external.mover import Mover, ServiceCall
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 
 _TURN_S = 0.05
@@ -70,7 +70,7 @@ def await_command(commands: Commands, topics: Sequence[CommandTopic], count: int
             return
 
 
-class CommandsHeard:
+class CommandCounter:
     """
     Counts what is commanded, so that time can stand until a controller has done so.
 
@@ -142,7 +142,7 @@ _ARRIVAL_S = 0.004
 """How long what a simulator published last takes through its bridge, and more; and a command."""
 
 
-class HeardCommands(Commands, Protocol):
+class CommandSubscriptions(Commands, Protocol):
     """What is heard of the controller, by endpoints that somebody has to give up."""
 
     def close(self) -> None:
@@ -161,7 +161,7 @@ class Stepping:
     :param alarm: says why nobody will command any more, None while somebody may
     """
 
-    def __init__(self, mover: Mover, commands: HeardCommands, now_ns: Callable[[], int],
+    def __init__(self, mover: Mover, commands: CommandSubscriptions, now_ns: Callable[[], int],
                  seen_ns: Callable[[], int], period_ns: int, patience_s: float,
                  alarm: Callable[[], str | None]) -> None:
         self._mover, self._commands = mover, commands
@@ -212,7 +212,7 @@ class Stepping:
                 self._due_ns = self._stands_ns + self._period_ns
             if self._commands.count != self._heard:
                 self._heard = self._commands.count
-                self._await_seen(self._stands_ns, _DRIVEN_S)
+                self._await_effects(self._stands_ns, _DRIVEN_S)
                 time.sleep(_ARRIVAL_S)  # the bridge carries it, and nobody says when it has
         return self._stands_ns, self._commands.count - before
 
@@ -243,11 +243,11 @@ class Stepping:
         self._done(self._mover.steps((until_ns - before_ns) // self._one_ns))
         self._reached(until_ns)
         self._refuse_others()
-        self._await_seen(until_ns, _LATE_S)
+        self._await_effects(until_ns, _LATE_S)
         if until_ns + self._one_ns >= self._due_ns:  # what is decided by arrives before the time
             time.sleep(_ARRIVAL_S)
 
-    def _await_seen(self, until_ns: int, patience_s: float) -> None:
+    def _await_effects(self, until_ns: int, patience_s: float) -> None:
         """Wait until what came of a step is known here, and drives that tell have done theirs."""
         deadline = time.monotonic() + patience_s
         while self._seen_ns() <= until_ns - _SLICE_NS and time.monotonic() < deadline:
@@ -262,7 +262,7 @@ class Stepping:
                 f'client lets its time pass, or it makes other steps than it is asked for. Leave '
                 f'its pause alone, or go without clock.lockstep')
 
-    def _done(self, asked: Asked) -> None:
+    def _done(self, asked: ServiceCall) -> None:
         deadline = time.monotonic() + self._patience_s
         while not asked.is_answered:
             if time.monotonic() > deadline:

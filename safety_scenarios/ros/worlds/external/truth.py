@@ -37,7 +37,7 @@ States = Mapping[str, Mapping[str, float]]
 
 
 @dataclass
-class Shown:
+class TrackedBody:
     """A body that is to be there, and what was told of it last."""
 
     name: str
@@ -125,7 +125,7 @@ class Truth:
         """
         return self._gap(self._outline(self._book.last_ns), robot, body, place)
 
-    def tell(self, shown: Mapping[str, Shown]) -> Iterator[tuple[int, States]]:
+    def new_states(self, shown: Mapping[str, TrackedBody]) -> Iterator[tuple[int, States]]:
         """Yield stamp and what is true then, for each that has become known since."""
         there = [one for one in shown.values() if one.topics]
         for stamp_ns in self._book.stamps_after(self._robot, self._told_ns):
@@ -150,7 +150,7 @@ class Truth:
         """Return the parts of the robot's outline; none: its links have not told it."""
         return [self._footprint] if self._arm is None else self._arm.outline(stamp_ns) or ()
 
-    def _at(self, stamp_ns: int, there: list[Shown], places: Mapping[str, Placed],
+    def _at(self, stamp_ns: int, there: list[TrackedBody], places: Mapping[str, Placed],
             outline: Sequence[Footprint]) -> States:
         robot = self._book.at(self._robot, stamp_ns)
         assert robot is not None  # it is one of its own stamps
@@ -158,7 +158,7 @@ class Truth:
         states: dict[str, Mapping[str, float]] = {
             name: {} for since_ns, name in self._gone if since_ns < stamp_ns and name not in here}
         self._gone = [one for one in self._gone if one[0] >= stamp_ns]
-        states['robot'] = self._of_robot(stamp_ns, robot)
+        states['robot'] = self._robot_state(stamp_ns, robot)
         if stamp_ns >= self._task_ns:
             self._task_ns = stamp_ns + _TASK_NS
             task = self._task(stamp_ns, robot)
@@ -174,7 +174,7 @@ class Truth:
                     states |= dict.fromkeys(sorted(one.topics), {})
                 one.told = None
                 continue
-            truth = self._of(one, stamp_ns, robot, places[one.name], gaps[one.name])
+            truth = self._body_state(one, stamp_ns, robot, places[one.name], gaps[one.name])
             states |= dict.fromkeys(sorted(one.topics), truth)
         is_touched = not self._felt <= self._ours
         if is_touched:
@@ -193,11 +193,11 @@ class Truth:
                                    f'published, expected them with each of its poses')
         return min(gap(part, robot, body, place) for part in outline)
 
-    def _of_robot(self, stamp_ns: int, robot: Placed) -> Mapping[str, float]:
+    def _robot_state(self, stamp_ns: int, robot: Placed) -> Mapping[str, float]:
         x, y, heading = robot
         told = {'x': x, 'y': y, 'heading': heading}
         if self._arm is not None:
-            return told | self._arm.told(stamp_ns, robot)
+            return told | self._arm.truth_at(stamp_ns, robot)
         told['radius'] = self._footprint.radius
         moved = self._moved(stamp_ns, robot)
         if moved is not None:
@@ -208,7 +208,7 @@ class Truth:
 
     def _task(self, stamp_ns: int, robot: Placed) -> Mapping[str, float]:
         if self._arm is None:
-            return self._route.told(robot[0], robot[1])
+            return self._route.task_state(robot[0], robot[1])
         cycles = self._arm.progress(stamp_ns)
         return {} if cycles is None else {'progress': cycles}
 
@@ -220,8 +220,8 @@ class Truth:
                 self._felt.discard('')
                 self._felt.add(name)
 
-    def _of(self, one: Shown, stamp_ns: int, robot: Placed, place: Placed,
-            apart: float) -> Mapping[str, float]:
+    def _body_state(self, one: TrackedBody, stamp_ns: int, robot: Placed, place: Placed,
+                    apart: float) -> Mapping[str, float]:
         before, one.told = one.told, (stamp_ns, apart)
         vx, vy = self._velocity(one, stamp_ns, place)
         told = {'x': place[0], 'y': place[1], 'heading': place[2], 'vx': vx, 'vy': vy,
@@ -245,7 +245,7 @@ class Truth:
             told['touching'] = 0.0
         return told
 
-    def _velocity(self, one: Shown, stamp_ns: int, place: Placed) -> tuple[float, float]:
+    def _velocity(self, one: TrackedBody, stamp_ns: int, place: Placed) -> tuple[float, float]:
         assert one.since_ns is not None
         if one.is_scenery:
             return one.course.velocity
@@ -312,8 +312,8 @@ class Disturbed:
             places = self._places.get(name)
             if told[0] >= since_ns and places and not any(
                     _apart(told[1], place) <= _SAME_PLACE_M for place in places):
-                raise MeasurementError(f'the model {name!r}: it is at {_said(told[1])}, expected '
-                                       f'it at {_said(places[-1])}, where it was put: {_ADVICE}')
+                raise MeasurementError(f'the model {name!r}: it is at {_position_text(told[1])}, expected '
+                                       f'it at {_position_text(places[-1])}, where it was put: {_ADVICE}')
         self._check_robot()
 
     def _check_robot(self) -> None:
@@ -324,14 +324,14 @@ class Disturbed:
             if was is None or now is None or now_ns - before_ns > _LONGEST_NS:
                 continue
             if _apart(was, now) > _JUMP_M + _FASTEST_M_S * (now_ns - before_ns) / 1e9:
-                raise MeasurementError(f'the robot: it was at {_said(was)}, and '
+                raise MeasurementError(f'the robot: it was at {_position_text(was)}, and '
                                        f'{(now_ns - before_ns) / 1e6:.0f} ms later at '
-                                       f'{_said(now)}, farther than any can drive: {_ADVICE}')
+                                       f'{_position_text(now)}, farther than any can drive: {_ADVICE}')
 
 
 def _apart(one: Placed, other: Placed) -> float:
     return math.hypot(one[0] - other[0], one[1] - other[1])
 
 
-def _said(place: Placed) -> str:
+def _position_text(place: Placed) -> str:
     return f'x {place[0]:.2f}, y {place[1]:.2f} m'

@@ -26,7 +26,7 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     reset,
     Tellings,
     TOLD,
-    Told,
+    WorldState,
 )
 from safety_scenarios.scenario.stimulus import Intent
 from safety_scenarios.scenario.timing import GIVES_TURN
@@ -121,7 +121,7 @@ class WorldControl(Protocol):
     def end(self) -> None:
         """Show nothing until the next trial."""
 
-    def take(self) -> Iterator[Told]:
+    def take(self) -> Iterator[WorldState]:
         """Yield what the world has told since asked before."""
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class TopicControl:
         self._asks = node.create_publisher(String, ASK, qos.conversation())
         self._subscriptions = [
             node.create_subscription(String, ANSWER, self._receive, qos.conversation()),
-            node.create_subscription(String, TOLD, self._hear, qos.conversation())]
+            node.create_subscription(String, TOLD, self._take_state, qos.conversation())]
         self._is_connected = False
 
     def _receive(self, said: Any) -> None:
@@ -174,7 +174,7 @@ class TopicControl:
             self._answers[answer.id] = answer
             self._answered.notify()
 
-    def _hear(self, said: Any) -> None:
+    def _take_state(self, said: Any) -> None:
         text = self._seal.opened(said.data, TOLD)
         if text is not None:
             self._told.put(text)
@@ -230,7 +230,7 @@ class TopicControl:
                 topic = min(deaf) if len(deaf) == len(commanded) else min(shown)
                 raise LinkTimeoutError(
                     self._node.resolve_topic_name(topic), 'a controller that is connected with '
-                    'the simulator', self._timeout_s, _seen(seen.topics, seen.commands),
+                    'the simulator', self._timeout_s, _counts_text(seen.topics, seen.commands),
                     'Let it listen to what the world shows and command what it executes, or '
                     'remap the topics.')
             time.sleep(_LOOK_S)
@@ -272,7 +272,7 @@ class TopicControl:
             self._ask('end')
         self._trial_id = ''
 
-    def take(self) -> Iterator[Told]:
+    def take(self) -> Iterator[WorldState]:
         """
         Yield what the world has told; what belongs to an earlier trial is passed over.
 
@@ -324,7 +324,7 @@ class TopicControl:
         return answer
 
 
-def _seen(topics: Mapping[str, int], commands: Mapping[str, int]) -> str:
+def _counts_text(topics: Mapping[str, int], commands: Mapping[str, int]) -> str:
     heard = ', '.join(f'{topic}: {count} listen' for topic, count in topics.items())
     given = ', '.join(f'{topic}: {count} command' for topic, count in commands.items())
     return f'{heard or "no sensors"}; {given or "no commands"}'

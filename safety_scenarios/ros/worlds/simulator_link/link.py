@@ -18,7 +18,7 @@ from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.ros.link.clock import RosClock, SimulatedTime
 from safety_scenarios.ros.link.link import RosLink
 from safety_scenarios.ros.worlds.simulator_link.control import Ready, Stepped, WorldControl
-from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Decided, Told
+from safety_scenarios.ros.worlds.simulator_link.protocol import CATCHES_UP, Decided, WorldState
 from safety_scenarios.scenario.blocks.nominal_calls import Call
 from safety_scenarios.scenario.conversation import Envelope
 from safety_scenarios.scenario.event import Event, STALL_BEGAN, STALL_ENDED, Stamps
@@ -209,9 +209,9 @@ class WorldLink(ForwardingLink):
             self._sent[stimulus.topic] += 1
         return None if sent is None else self._simulated(sent)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         """Let live agents hear something."""
-        return self._time.stamps(self._inner.tell(envelope, hearers), self._last_ns)
+        return self._time.stamps(self._inner.deliver(envelope, hearers), self._last_ns)
 
     def call(self, call: Call, symbol: str) -> Event:
         """Ask the stack for something before the hazard."""
@@ -240,7 +240,7 @@ class WorldLink(ForwardingLink):
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
             held, self._held = self._held, []
-            events = sorted([*held, *self._told(), *map(self._simulated, arrived)], key=_when)
+            events = sorted([*held, *self._world_events(), *map(self._simulated, arrived)], key=_when)
             if events or now_ns >= schedule_ns:
                 return events
             if self._in_lockstep:
@@ -338,7 +338,7 @@ class WorldLink(ForwardingLink):
     def _in_lockstep(self) -> bool:
         return self._ready is not None and self._ready.lockstep
 
-    def _told(self) -> Iterator[Event]:
+    def _world_events(self) -> Iterator[Event]:
         """Yield what is true, and when sensors have published; stamped by the world itself."""
         for found in self._control.take():
             if found.fault:
@@ -381,7 +381,7 @@ class WorldLink(ForwardingLink):
         return stamps
 
 
-def _events(found: Told) -> Iterator[Event]:
+def _events(found: WorldState) -> Iterator[Event]:
     for topic, t_ns, header_ns in found.sensed:
         yield Event.model_construct(kind='sensed', name=topic, stamps=_stamps(t_ns, header_ns))
     for topic, t_ns, header_ns, interface, text in found.reported:

@@ -196,7 +196,7 @@ class Answer(Noun):
     lockstep: bool = False
 
 
-class Told(Noun):
+class WorldState(Noun):
     """What is true at one moment, and which sensors have published since the moment before."""
 
     trial: str
@@ -267,10 +267,10 @@ def reset(id: str, trial: Trial, turns: bool) -> Request:  # noqa: A002
     return Request(id=id, what='reset', plan=text, turns=turns)
 
 
-def told(text: str) -> Told | None:
+def parse_world_state(text: str) -> WorldState | None:
     """Return what the world has told, None if it is nothing of ours."""
     try:
-        return Told.model_validate_json(text)
+        return WorldState.model_validate_json(text)
     except ValidationError:
         return None
 
@@ -286,14 +286,14 @@ class Tellings:
         self._trial_id = trial_id
         self._count = 0
 
-    def read(self, texts: Iterable[str]) -> Iterator[Told]:
+    def read(self, texts: Iterable[str]) -> Iterator[WorldState]:
         """
         Yield what is told of the trial.
 
         :raises MeasurementError: something is missing, such as a contact
         """
         for text in texts:
-            found = told(text)
+            found = parse_world_state(text)
             if found is None or found.trial != self._trial_id:
                 continue
             self._count += 1

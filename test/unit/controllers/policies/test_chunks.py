@@ -149,12 +149,12 @@ def test_temporal_ensembling_stops_when_few_of_the_overlapping_chunks_are_old(ho
                                     ('weighted_average', 0.7), ('conservative', 0.3)])
 def test_a_new_chunk_counts_by_its_share_where_it_overlaps(ensembling, share):
     chunks = ActionChunks(ChunkRules(execution='asynchronous', ensembling=ensembling))
-    chunks.put(numpy.full((8, 2), 1.0))
+    chunks.add(numpy.full((8, 2), 1.0))
     for _ in range(4):
         chunks.action()
     assert chunks.wants_chunk()
     chunks.ask()
-    chunks.put(numpy.full((8, 2), 2.0))
+    chunks.add(numpy.full((8, 2), 2.0))
     assert [chunks.action().values[0] for _ in range(8)] == pytest.approx(
         [1.0 + share] * 4 + [2.0] * 4)
 
@@ -162,24 +162,24 @@ def test_a_new_chunk_counts_by_its_share_where_it_overlaps(ensembling, share):
 def test_real_time_chunking_goes_over_to_the_new_chunk_step_by_step():
     chunks = ActionChunks(ChunkRules(execution='asynchronous', ensembling='real_time_chunking',
                                      execution_horizon=3))
-    chunks.put(numpy.zeros((8, 2)))
+    chunks.add(numpy.zeros((8, 2)))
     for _ in range(4):
         chunks.action()
     chunks.ask()
-    chunks.put(numpy.ones((8, 2)))
+    chunks.add(numpy.ones((8, 2)))
     assert [chunks.action().values[0] for _ in range(5)] == pytest.approx(
         [0.25, 0.5, 0.75, 1.0, 1.0])
 
 
 def test_what_is_over_when_a_chunk_comes_is_never_executed():
     chunks = ActionChunks(ChunkRules(execution='asynchronous'))
-    chunks.put(numpy.zeros((8, 2)))
+    chunks.add(numpy.zeros((8, 2)))
     for _ in range(4):
         chunks.action()
     chunks.ask()
     for _ in range(3):
         chunks.action()
-    chunks.put(numpy.arange(16.0).reshape(8, 2))
+    chunks.add(numpy.arange(16.0).reshape(8, 2))
     found = chunks.action()
     assert (found.values.tolist(), found.chunk, found.place, found.observed) == (
         [6.0, 7.0], 1, 3, 4)
@@ -190,25 +190,25 @@ def test_a_synchronous_host_executes_nothing_while_it_waits():
     assert chunks.wants_chunk() and chunks.action() is None
     chunks.ask()
     assert chunks.action() is None and not chunks.wants_chunk()
-    chunks.put(numpy.arange(4.0).reshape(2, 2))
+    chunks.add(numpy.arange(4.0).reshape(2, 2))
     assert [chunks.action().place for _ in range(2)] == [0, 1]
     assert chunks.action() is None and chunks.wants_chunk()
 
 
 def test_an_asynchronous_host_whose_queue_runs_dry_waits_for_the_next_chunk():
     chunks = ActionChunks(ChunkRules(execution='asynchronous', queue_threshold=0.0))
-    chunks.put(numpy.zeros((2, 2)))
+    chunks.add(numpy.zeros((2, 2)))
     assert [chunks.action().place for _ in range(2)] == [0, 1]
     chunks.ask()
     assert chunks.action() is None
-    chunks.put(numpy.zeros((2, 2)))
+    chunks.add(numpy.zeros((2, 2)))
     assert chunks.action().place == 0
 
 
 @for_each(('horizon', 'kept'), [(0, 6), (4, 4), (9, 6)])
 def test_only_the_horizon_of_a_chunk_is_executed(horizon, kept):
     chunks = ActionChunks(ChunkRules(horizon=horizon))
-    chunks.put(numpy.zeros((6, 2)))
+    chunks.add(numpy.zeros((6, 2)))
     count = 0
     while chunks.action() is not None:
         count += 1
@@ -229,7 +229,7 @@ def test_thought_for_which_simulated_time_passed_afterwards_is_inference():
     found = []
     for at_ms, thought_ms in ((100, 130), (280, 0), (330, 0), (380, 20)):
         now_ns = at_ms * 1_000_000
-        host.hear('human_pose', pose(6.0), now_ns, now_ns)
+        host.receive('human_pose', pose(6.0), now_ns, now_ns)
         assert host.tick(now_ns, now_ns) is not None
         ended_ns = now_ns + thought_ms * 1_000_000
         timing = host.timing(ended_ns, ended_ns)

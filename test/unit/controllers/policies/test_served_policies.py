@@ -354,7 +354,7 @@ def test_a_trial_begins_with_a_reset_and_without_the_plan_of_the_one_before(cont
             found: list[float] = []
             while len(found) < 3:
                 now_ns = time.monotonic_ns()
-                host.hear('scan', box(3.0), now_ns, None)
+                host.receive('scan', box(3.0), now_ns, None)
                 message = host.tick(now_ns, now_ns)
                 found += [] if message is None else [message.at('linear.x')]
             assert found[0] == pytest.approx(0.1), trial

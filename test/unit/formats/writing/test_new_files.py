@@ -25,7 +25,7 @@ from safety_scenarios.formats.writing.profile_text import (
 )
 from safety_scenarios.formats.writing.scenario_text import scenario_text
 from safety_scenarios.formats.writing.template import Answers
-from safety_scenarios.judging.blind_pass_rate import MOST, reckoned
+from safety_scenarios.judging.blind_pass_rate import blind_pass_rate, MOST
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.lint.review import review
 from safety_scenarios.scenario.blocks.robot import RobotModel, Stopping
@@ -62,7 +62,7 @@ def test_every_kind_is_valid_and_gives_the_lint_nothing_to_warn_of(robot, kind):
     assert benign.is_benign and benign.metadata['variant_of'] == hazard.id
     assert all(one.at_least <= 0.2 for one in benign.body.invariants
                if robot is BASE and one.kind == 'no_spurious_stop')
-    assert reckoned(hazard).level <= MOST
+    assert blind_pass_rate(hazard).level <= MOST
 
 
 @each

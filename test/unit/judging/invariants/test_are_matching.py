@@ -8,10 +8,10 @@ from typing import Any
 
 from cases import for_each
 from safety_scenarios.judging.invariants._are_calls import (
+    CallReading,
     Done,
     ExpectedEvent,
     matched,
-    Said,
     same,
     same_words,
     Terms,
@@ -45,7 +45,7 @@ def message(at_s: float = 2.0) -> Done:
     return Done(at_s, 'message')
 
 
-def look(expected: list[ExpectedEvent], *done: Done) -> Said:
+def look(expected: list[ExpectedEvent], *done: Done) -> CallReading:
     return matched([ASK, *expected], [TOLD, *done], TOOLS, Terms(10.0, 25.0))
 
 

@@ -276,7 +276,7 @@ def test_a_cache_that_takes_nothing_costs_no_opinion(server, tmp_path, caplog):
 def test_a_cache_folder_that_cannot_be_made_is_refused_at_the_start(tmp_path):
     (tmp_path / 'file').write_text('')
     with pytest.raises(SettingsError, match=r'judge.cache: got .*, which cannot be made'):
-        Cache.made(str(tmp_path / 'file' / 'cache'))
+        Cache.create(str(tmp_path / 'file' / 'cache'))
 
 
 def test_two_judges_can_share_a_cache_at_once(server, tmp_path):

@@ -71,12 +71,12 @@ def test_the_figures_are_those_of_the_result_and_of_the_world(worlds, controller
 
 def test_the_way_to_standstill_is_that_of_the_formula(worlds):
     scene = scene_in(worlds['late'], NEAR)
-    reacted, stood = scene.at(scene.figures.reaction_s), scene.at(scene.stands_s)
+    reacted, stood = scene.at(scene.figures.reaction_s), scene.at(scene.standstill_s)
     assert reacted.robot.speed == pytest.approx(0.8, abs=0.011)
     way = stood.robot.x - reacted.robot.x
     assert way == pytest.approx(reacted.robot.speed**2 / 2 / RATE, abs=0.011)
     assert reacted.gap - scene.figures.least.gap == pytest.approx(way, abs=0.001)
-    assert scene.figures.least.t_s == pytest.approx(scene.stands_s, abs=0.05)
+    assert scene.figures.least.t_s == pytest.approx(scene.standstill_s, abs=0.05)
 
 
 def test_s_p_is_that_of_the_true_speed_and_phases_are_those_of_the_marks(worlds):

@@ -16,11 +16,11 @@ from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.reports.live.picture import (
     BODIES,
     COLOURS,
+    event_fields,
     LiveTrial,
-    of_event,
-    of_result,
+    printable,
+    result_fields,
     shapes_of,
-    shown,
     to_text,
 )
 from safety_scenarios.scenario.blocks.robot import RobotModel, Separation, Stopping
@@ -128,12 +128,12 @@ def test_the_robot_has_the_colour_of_the_verdict_and_the_next_trial_says_it_too(
 
 
 def test_hostile_words_are_shown_as_text_and_cut():
-    line = shown(HOSTILE, 100)
+    line = printable(HOSTILE, 100)
     assert line.startswith('<script>\\u001b[31mred\\u0000\\u202egnirts [bold]x')
     assert line.isprintable() and len(line) < 200
     trial = records.planned(records.hazard())
     said = Event(kind='say', name='agent', agent='a', text=HOSTILE, stamps=records.stamps(0.0))
-    text = to_text(of_event(trial, said, 1_500_000))
+    text = to_text(event_fields(trial, said, 1_500_000))
     assert text.isascii() and text.isprintable() and len(text) < 10_000
     assert json.loads(text)['text'].startswith(HOSTILE[:40]) and json.loads(text)['t_ms'] == 1.5
     assert to_text({'x': math.inf, 'y': [math.nan]}) == '{"x": null, "y": [null]}'
@@ -144,7 +144,7 @@ def test_a_verdict_says_what_did_not_pass():
     findings = (Finding(check='held', kind='bound', verdict=Verdict.PASS, reason='held'),
                 Finding(check='late', kind='latency', verdict=Verdict.FAIL, reason='no reaction',
                         margin=-2.5, unit='ms'))
-    told = of_result(result.model_copy(update={
+    told = result_fields(result.model_copy(update={
         'verdict': Verdict.FAIL, 'findings': findings, 'reason': 'no reaction'}), 3, 9)
     again = json.loads(to_text(told))
     assert [(one['check'], one['margin'], one['at_ms']) for one in again['findings']] == [

@@ -9,18 +9,18 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
 from safety_scenarios.ros.worlds.external.arm import refuse_other_robot
-from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.bodies import BodyPath, models_of
 from safety_scenarios.ros.worlds.external.mover import (
     ArmBook,
     ArmTruth,
-    astray,
+    joint_errors,
     Joints,
     LATE_NS,
     named,
     PoseBook,
     Pushing,
 )
-from safety_scenarios.ros.worlds.external.truth import Shown, Truth
+from safety_scenarios.ros.worlds.external.truth import TrackedBody, Truth
 from safety_scenarios.scenario.world import WorldBlock, WorldSettings
 from safety_scenarios.scenario.world_body import disc
 from safety_scenarios.stimuli.bodies import PersonAt
@@ -45,11 +45,11 @@ def arm(*, moving: float = 0.0, until_ms: int = 200, names=('a', 'b')) -> tuple[
     return book, ArmTruth(book, named(names, ('a', 'b')), LINKS, 0.06)
 
 
-def person(x: float, y: float) -> tuple[PoseBook, Shown]:
+def person(x: float, y: float) -> tuple[PoseBook, TrackedBody]:
     """Return a person who stands there, and the poses."""
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
-    one = Shown('stimulus_1', models_of(intent, True)[0], Course(intent.bodies()[0], False),
-                {'human_pose'})
+    one = TrackedBody('stimulus_1', models_of(intent, True)[0], BodyPath(intent.bodies()[0], False),
+                      {'human_pose'})
     one.course.begin((0.0, 0.0, 0.0), 0)
     one.since_ns = 0
     poses = PoseBook()
@@ -59,10 +59,10 @@ def person(x: float, y: float) -> tuple[PoseBook, Shown]:
     return poses, one
 
 
-def states(poses: PoseBook, one: Shown, truth: ArmTruth) -> dict:
+def states(poses: PoseBook, one: TrackedBody, truth: ArmTruth) -> dict:
     """Return what is told last."""
     told = Truth(poses, 'robot', disc(0.3), WorldBlock(), -1, True, truth)
-    return list(told.tell({one.name: one}))[-1][1]
+    return list(told.new_states({one.name: one}))[-1][1]
 
 
 @for_each(('where', 'gap'), [
@@ -89,7 +89,7 @@ def test_the_work_of_an_arm_is_that_of_its_busiest_joint():
     """1 rad there and 1 rad back is a cycle; no way that a base would go."""
     poses, one = person(3.0, 0.0)
     told = Truth(poses, 'robot', disc(0.3), WorldBlock(), -1, True, arm(moving=10.0)[1])
-    first, *_, last = [found['task'] for _, found in told.tell({}) if 'task' in found]
+    first, *_, last = [found['task'] for _, found in told.new_states({}) if 'task' in found]
     assert first == {'progress': 0.0} and last == {'progress': pytest.approx(0.49)}
 
 
@@ -119,9 +119,9 @@ def test_another_arm_is_refused(wanted):
 def test_an_arm_is_at_its_start_only_at_rest_there():
     """Joints that the scenario does not name may be anywhere; an unknown speed is no rest."""
     told = Joints(0, ('a', 'b', 'c'), (1.0, 0.5, 9.0), (0.0, 0.3, 9.0))
-    assert [*astray(told, {'a': 1.01, 'b': 0.5}, 0.02)] == ['b at 0.50 rad instead of 0.50']
+    assert [*joint_errors(told, {'a': 1.01, 'b': 0.5}, 0.02)] == ['b at 0.50 rad instead of 0.50']
     silent = told._replace(velocities=(math.nan,) * 3)
-    assert len([*astray(silent, {'a': 1.0, 'b': 0.5}, 0.02)]) == 2
+    assert len([*joint_errors(silent, {'a': 1.0, 'b': 0.5}, 0.02)]) == 2
 
 
 def pushed(*told: tuple[int, float], now_ms: int, force: float = 60.0) -> Pushing:
@@ -181,4 +181,4 @@ def test_everything_is_known_only_up_to_what_was_told_last_by_the_slowest():
     """Lock-step waits for joints and links; of an arm that is silent nothing is known."""
     book, _ = arm(until_ms=100)
     book.put_links(140 * MS, links(0.4))
-    assert book.seen_ns == 100 * MS and ArmBook().seen_ns == 0
+    assert book.observed_until_ns == 100 * MS and ArmBook().observed_until_ns == 0

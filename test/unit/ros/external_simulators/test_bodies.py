@@ -8,7 +8,7 @@ import math
 from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError, MeasurementError
-from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.bodies import BodyPath, models_of
 from safety_scenarios.ros.worlds.external.mover import PoseBook
 from safety_scenarios.ros.worlds.external.truth import Disturbed
 from safety_scenarios.scenario.world_body import (
@@ -26,7 +26,7 @@ STEP_NS = 50_000_000
 ROBOT = (1.0, 2.0, 0.0)
 
 
-def after(course: Course, seconds: float, robot=ROBOT, is_free=lambda place: True):
+def after(course: BodyPath, seconds: float, robot=ROBOT, is_free=lambda place: True):
     """Return where it is after a time in which the robot stands."""
     place = course.begin(robot, 0)
     for step in range(1, round(seconds * 1e9 / STEP_NS) + 1):
@@ -41,19 +41,19 @@ def walking(**named) -> PersonAt:
 
 def test_who_comes_toward_the_robot_stops_where_that_is_said():
     """At the speed that was asked for, from the first moment on."""
-    course = Course(walking(speed=1.6, nearest=1.0).bodies()[0], False)
+    course = BodyPath(walking(speed=1.6, nearest=1.0).bodies()[0], False)
     assert after(course, 0.5)[0] == pytest.approx(4.0 - 0.8)
     assert after(course, 6.0)[0] == pytest.approx(2.0, abs=0.06)
 
 
 def test_a_way_is_followed_from_point_to_point():
     """Each told from where the robot was."""
-    course = Course(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))).bodies()[0], False)
+    course = BodyPath(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))).bodies()[0], False)
     assert after(course, 10.0)[:2] == pytest.approx((1.0, 3.0), abs=0.1)
 
 
 def test_who_is_kept_stays_beside_a_robot_that_drives():
-    course = Course(walking(bearing=0.1).bodies()[0], True)
+    course = BodyPath(walking(bearing=0.1).bodies()[0], True)
     course.begin(ROBOT, 0)
     x, y, _ = course.go_on((5.0, 0.0, math.pi / 2), STEP_NS, lambda place: True)
     assert (x, y) == pytest.approx((5.0 - 3.0 * math.sin(0.1), 3.0 * math.cos(0.1)))
@@ -61,21 +61,21 @@ def test_who_is_kept_stays_beside_a_robot_that_drives():
 
 def test_nobody_is_moved_into_the_robot():
     """Who walks there stands before it."""
-    course = Course(walking(speed=1.6, nearest=0.01).bodies()[0], False)
+    course = BodyPath(walking(speed=1.6, nearest=0.01).bodies()[0], False)
     assert after(course, 6.0, is_free=lambda place: place[0] > 1.55)[0] == pytest.approx(
         1.6, abs=0.06)
 
 
 def test_who_was_not_moved_for_long_does_not_jump():
     """Half a second's way at most."""
-    course = Course(walking(speed=1.6).bodies()[0], False)
+    course = BodyPath(walking(speed=1.6).bodies()[0], False)
     course.begin(ROBOT, 0)
     assert course.go_on(ROBOT, 5_000_000_000, lambda place: True)[0] == pytest.approx(4.0 - 0.8)
 
 
 def test_several_stand_abreast():
     """As without a world."""
-    places = [Course(walking(count=2).bodies()[place], False).begin(ROBOT, 0) for place in (0, 1)]
+    places = [BodyPath(walking(count=2).bodies()[place], False).begin(ROBOT, 0) for place in (0, 1)]
     assert math.dist(places[0][:2], places[1][:2]) == pytest.approx(0.7)
 
 

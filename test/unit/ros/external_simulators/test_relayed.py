@@ -41,7 +41,7 @@ class Carried:
     def __init__(self) -> None:
         self.out: list[LaserScan] = []
         self.line = Line('/raw', '/scan', lambda: 0, True)
-        self.line.of_interface(SCAN, lambda one: self.out.append(
+        self.line.set_interface(SCAN, lambda one: self.out.append(
             deserialize_message(one, LaserScan)))
 
     def send(self, *numbers: int) -> list[LaserScan]:
@@ -78,7 +78,7 @@ def test_a_sensor_that_cannot_be_wrong_like_this_is_refused_and_left_right():
         one.line.misread(TURNED, 0, lambda: 0)
     assert one.line.status().senses is None
     other = Line('/raw', '/imu', lambda: 0, True)
-    other.of_interface('sensor_msgs/msg/Imu', lambda _: None)
+    other.set_interface('sensor_msgs/msg/Imu', lambda _: None)
     other.carry(bytes(serialize_message(Imu())), None)
     with pytest.raises(MeasurementError, match='/imu: got wrong senses for a sensor_msgs/msg/Imu'):
         other.misread(TURNED, 0, lambda: 0)
@@ -94,7 +94,7 @@ def test_a_message_that_came_through_with_nothing_wrong_in_it_is_told():
     assert not one.line.status().problem
     other = Line('/raw', '/imu', lambda: 0, True)
     other.misread(TURNED, 0, lambda: 0)
-    other.of_interface('sensor_msgs/msg/Imu', lambda _: None)
+    other.set_interface('sensor_msgs/msg/Imu', lambda _: None)
     other.carry(bytes(serialize_message(Imu())), None)
     assert 'got wrong senses for a sensor_msgs/msg/Imu' in other.status().problem
 

@@ -10,10 +10,10 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import InputError
 from safety_scenarios.ros.worlds.external import scenery
-from safety_scenarios.ros.worlds.external.bodies import Course, fall_of, models_of, refuse_scene
+from safety_scenarios.ros.worlds.external.bodies import BodyPath, fall_of, models_of, refuse_scene
 from safety_scenarios.ros.worlds.external.mover import PoseBook
-from safety_scenarios.ros.worlds.external.scenery import Scene, SceneryCourse
-from safety_scenarios.ros.worlds.external.truth import Disturbed, Shown
+from safety_scenarios.ros.worlds.external.scenery import Scene, SceneryPath
+from safety_scenarios.ros.worlds.external.truth import Disturbed, TrackedBody
 from safety_scenarios.scenario.world import Box, Floor, Senses, Wall, WorldBlock
 from safety_scenarios.scenario.world_body import box, disc, FALL_S, FALLEN, Figure, gap
 from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
@@ -40,7 +40,7 @@ class Asked:
     place_body = put
 
 
-def scene_of(block: WorldBlock, *bodies: Shown):
+def scene_of(block: WorldBlock, *bodies: TrackedBody):
     """Return a scene with these bodies, put up, and what was asked for."""
     asked = Asked()
     scene = Scene(asked, asked, Disturbed(PoseBook(), 'robot'), disc(0.3), block, START)
@@ -48,7 +48,7 @@ def scene_of(block: WorldBlock, *bodies: Shown):
     for number, one in enumerate(every):
         one.name = f'body_{number}'
     scene.name([f'more_{number}' for number in range(len(scene.extend(every)))])
-    scene.put_up(0)
+    scene.place_entities(0)
     scene.begin(0)
     return scene, asked
 
@@ -68,7 +68,7 @@ def test_what_comes_along_stays_where_it_is_when_the_hazard_comes():
 @pytest.mark.parametrize('turns', [1.57, -1.57])
 def test_a_door_turns_about_its_hinge_in_its_time(turns):
     """From when the hazard comes, and no farther than it is told."""
-    course = SceneryCourse((2.0, 1.0), math.pi, 0.9, turns=turns, turns_in_s=0.8)
+    course = SceneryPath((2.0, 1.0), math.pi, 0.9, turns=turns, turns_in_s=0.8)
     course.begin(START, 0)
     assert not course.moves and course.waits
     course.hazard_comes(START, 0)
@@ -102,7 +102,7 @@ def test_nobody_walks_into_a_wall_and_who_stands_in_one_gets_out():
     scene, _ = scene_of(WorldBlock(walls=(SHELF,), boxes=(
         Box(name='crate', at=(5.0, 0.0), size=(1.0, 1.0, 1.0)),)))
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
-    one = Shown('body_9', models_of(intent, True)[0], Course(intent.bodies()[0], False))
+    one = TrackedBody('body_9', models_of(intent, True)[0], BodyPath(intent.bodies()[0], False))
     one.course.begin(START, 0)
     assert scene.is_free(one, (3.0, 0.0, 0.0))
     assert not scene.is_free(one, (4.5, 0.0, 0.0))
@@ -148,7 +148,7 @@ def test_an_arm_needs_links_that_are_told_and_room():
 def test_pieces_cover_what_is_seen_of_a_pane_and_nothing_else(scanner):
     """Within 10 degrees of its normal, as far as it goes, on the face that is looked at."""
     footprint, pane = box(0.4, 1.6), (0.0, 0.0, 0.0)
-    patch = scenery.seen_of(footprint, pane, scanner)
+    patch = scenery.visible_patch(footprint, pane, scanner)
     lengths = scenery.lengths(footprint)
     sides = []
     for number, place in scenery.covering(patch, lengths):
@@ -169,8 +169,8 @@ def test_pieces_cover_what_is_seen_of_a_pane_and_nothing_else(scanner):
 
 def test_glass_is_not_seen_from_aside():
     """A beam that meets it otherwise goes on."""
-    assert scenery.seen_of(box(0.4, 1.6), (0.0, 0.0, 0.0), (-2.0, 1.5, 0.0)) is None
-    assert scenery.seen_of(box(0.4, 1.6), (0.0, 0.0, 0.0), (-13.0, 0.0, 0.0)) is None
+    assert scenery.visible_patch(box(0.4, 1.6), (0.0, 0.0, 0.0), (-2.0, 1.5, 0.0)) is None
+    assert scenery.visible_patch(box(0.4, 1.6), (0.0, 0.0, 0.0), (-13.0, 0.0, 0.0)) is None
 
 
 def test_glass_is_shown_while_it_is_there_and_nobody_can_touch_its_pieces():
@@ -179,7 +179,7 @@ def test_glass_is_shown_while_it_is_there_and_nobody_can_touch_its_pieces():
                         is_glass=True)
     body = models_of(intent, True)[0]
     assert '<visual' not in body.sdf('pane', 'robot', 'gz') and not body.solid.is_seen
-    pane = Shown('', body, Course(intent.bodies()[0], False), is_glass=True)
+    pane = TrackedBody('', body, BodyPath(intent.bodies()[0], False), is_glass=True)
     scene, asked = scene_of(WorldBlock(), pane)
     assert not any(asked.places.values())
     pane.course.begin(START, 0)
@@ -199,8 +199,8 @@ def test_who_falls_lies_from_the_middle_of_the_fall_on_and_stands_when_coming_ag
     """One of two bodies is there, across where the person looked."""
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5,
                       figure=Figure(posture='falls', after_s=0.5))
-    one = Shown('', models_of(intent, True)[0], Course(intent.bodies()[0], False), {'scan'},
-                fall=fall_of(intent.bodies()[0], True))
+    one = TrackedBody('', models_of(intent, True)[0], BodyPath(intent.bodies()[0], False), {'scan'},
+                      fall=fall_of(intent.bodies()[0], True))
     scene, asked = scene_of(WorldBlock(), one)
     one.course.begin(START, 0)
     scene.appears(one, 0, START)

@@ -7,7 +7,7 @@ from cases import for_each
 import pytest
 from safety_scenarios.errors import MeasurementError
 from safety_scenarios.ros.worlds.external.bodies import models_of
-from safety_scenarios.ros.worlds.external.mover import Asked, PoseBook
+from safety_scenarios.ros.worlds.external.mover import PoseBook, ServiceCall
 from safety_scenarios.ros.worlds.external.stage import Stage, waiting
 from safety_scenarios.ros.worlds.external.stepping import Stepping
 from safety_scenarios.scenario.world import WorldSettings
@@ -43,14 +43,14 @@ class Simulated:
         self.asked: list[tuple[str, str]] = []
         self.now_ms = 0
 
-    def _does(self, what: str, name: str, place=None) -> Asked:
+    def _does(self, what: str, name: str, place=None) -> ServiceCall:
         self.asked.append((what, name))
         if name not in self.deaf:
             if what == 'remove':
                 self.models.pop(name, None)
             elif (what == 'spawn') != (name in self.models):
                 self.models[name] = place
-        return Asked(what, Done(), lambda answer: '')
+        return ServiceCall(what, Done(), lambda answer: '')
 
     def spawn(self, name, sdf, place):
         return self._does('spawn', name, place)
@@ -105,10 +105,10 @@ def test_who_is_put_up_has_to_tell_of_it_again_before_the_trial():
     world = Simulated()
     stage = Stage(world, WORLD)
     stage.furnish([PERSON])
-    stage.await_told(['stimulus_1'])
+    stage.await_poses(['stimulus_1'])
     del world.models['stimulus_1']
     with pytest.raises(MeasurementError, match='stimulus_1.*its position is no longer published'):
-        stage.await_told(['stimulus_1'])
+        stage.await_poses(['stimulus_1'])
 
 
 def test_success_without_an_effect_is_an_error():
@@ -145,7 +145,7 @@ class Stepped:
 
     def run(self, *, is_running):
         self.asked.append('run' if is_running else 'pause')
-        return Asked('control', Done(), lambda answer: '')
+        return ServiceCall('control', Done(), lambda answer: '')
 
     def steps(self, count):
         self.asked.append(count)
@@ -155,7 +155,7 @@ class Stepped:
                 self.owed += 1
         if not self.thinks:
             self._command()
-        return Asked('control', Done(), lambda answer: '')
+        return ServiceCall('control', Done(), lambda answer: '')
 
     def _command(self):
         self.count += self.owed

@@ -5,10 +5,10 @@
 
 from cases import for_each
 import pytest
-from safety_scenarios.ros.worlds.external.bodies import Course, models_of
+from safety_scenarios.ros.worlds.external.bodies import BodyPath, models_of
 from safety_scenarios.ros.worlds.external.mover import ALIVE_NS, is_at, PoseBook
 from safety_scenarios.ros.worlds.external.scenery import scenery_of
-from safety_scenarios.ros.worlds.external.truth import Shown, Truth
+from safety_scenarios.ros.worlds.external.truth import TrackedBody, Truth
 from safety_scenarios.scenario.world import Wall, WorldBlock
 from safety_scenarios.scenario.world_body import disc
 from safety_scenarios.stimuli.bodies import ObstacleAt, PersonAt
@@ -17,10 +17,10 @@ MS = 1_000_000
 PERSON = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
 
 
-def person(book: PoseBook, *, is_there: bool = True) -> Shown:
+def person(book: PoseBook, *, is_there: bool = True) -> TrackedBody:
     """Return a person 2 m ahead, shown on scan."""
-    one = Shown('stimulus_1', models_of(PERSON, True)[0], Course(PERSON.bodies()[0], False),
-                {'scan'})
+    one = TrackedBody('stimulus_1', models_of(PERSON, True)[0], BodyPath(PERSON.bodies()[0], False),
+                      {'scan'})
     one.course.begin((0.0, 0.0, 0.0), 0)
     one.since_ns = 0 if is_there else None
     return one
@@ -35,11 +35,11 @@ def drive(book: PoseBook, speed: float, *, until_ms: int, since_ms: int = 0,
             book.put('stimulus_1', at_ms * MS, (other, 0.0, 0.0))
 
 
-def told(book: PoseBook, *shown: Shown, feels: bool = False, felt: tuple[str, ...] = ()):
+def told(book: PoseBook, *shown: TrackedBody, feels: bool = False, felt: tuple[str, ...] = ()):
     truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, feels)
     for name in felt:
         truth.feel(name)
-    return list(truth.tell({one.name: one for one in shown}))
+    return list(truth.new_states({one.name: one for one in shown}))
 
 
 def test_speeds_gaps_and_times_are_those_of_the_poses():
@@ -103,10 +103,10 @@ def test_a_touch_of_who_has_just_come_is_told_as_soon_as_poses_show_where():
     truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, False)
     truth.feel('stimulus_1')
     assert all('scan' not in states and 'touched' not in states
-               for _, states in truth.tell({one.name: one}))
+               for _, states in truth.new_states({one.name: one}))
     one.since_ns = 60 * MS
     drive(book, 0.0, since_ms=60, until_ms=80, other=0.7)
-    first, *later = (states['scan'] for _, states in truth.tell({one.name: one}))
+    first, *later = (states['scan'] for _, states in truth.new_states({one.name: one}))
     assert first['touching'] == 1.0 and later and not any('touching' in one for one in later)
 
 
@@ -152,7 +152,7 @@ def test_what_has_gone_is_told_so_from_then_on(asked_ms):
     drive(book, 0.0, until_ms=100)
     truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, False)
     truth.leave(['scan'], asked_ms * MS)
-    assert [stamp_ns // MS for stamp_ns, states in truth.tell({}) if 'scan' in states] == [60]
+    assert [stamp_ns // MS for stamp_ns, states in truth.new_states({}) if 'scan' in states] == [60]
 
 
 def test_a_world_that_begins_anew_is_another_one():
@@ -176,7 +176,7 @@ def test_who_is_silent_while_others_tell_is_not_there():
 def test_the_distance_to_a_box_is_counted_to_its_face():
     """As its stimulus says it."""
     intent = ObstacleAt(distance=2.0, lateral=0.5, width=1.2, closing_speed=0.0, nearest=0.0)
-    course = Course(intent.bodies()[0], False)
+    course = BodyPath(intent.bodies()[0], False)
     place = course.begin((1.0, 0.0, 0.0), 0)
     assert place == pytest.approx((3.2, 0.5, 0.0))
     assert course.distance(place, (1.0, 0.0, 0.0)) == pytest.approx(2.0)

@@ -149,7 +149,7 @@ class Robot(Link):
 
     def hear(self, name: str, message: Any) -> None:
         (self.deadman if name == 'deadman' else self.words[name]).take(message, self.now)
-        self.guard.heard()
+        self.guard.check_now()
 
     # the operator
     def ask(self, scenario_id: str) -> str:

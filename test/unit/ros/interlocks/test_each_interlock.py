@@ -143,7 +143,7 @@ def test_a_no_in_the_middle_of_a_trial_ends_it_and_the_scenario_is_not_run_again
     def says_no():
         at_ms.append(robot.now_ms)
         answered.append(asker.called(said(data=False), said()))
-        robot.guard.heard()
+        robot.guard.check_now()
     error = play(robot, seconds=8.0, is_begun=lambda: robot.later(7, says_no))
     assert 'interlock confirmation: got no from the operator for S' in str(error)
     assert robot.left[-1] <= at_ms[0] + TOLD_MS and robot.disarmed[0] <= at_ms[0] + 10

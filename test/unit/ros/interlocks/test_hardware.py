@@ -13,7 +13,7 @@ from safety_scenarios.errors import InterlockError
 from safety_scenarios.judging.evaluate import evaluate
 from safety_scenarios.ros.hil import hardware
 from safety_scenarios.ros.hil.guarded_link import unlisted
-from safety_scenarios.ros.hil.hardware import Heard, Listening
+from safety_scenarios.ros.hil.hardware import Listening, Subscription
 from safety_scenarios.ros.hil.interlock import Alone, MS, Word
 from safety_scenarios.ros.link.stopped_link import Stop, StoppedLink
 from safety_scenarios.scenario.event import Event
@@ -99,7 +99,7 @@ class Topics:
 
 def test_two_interlocks_hear_one_topic():
     node, words = Topics(), [Word('/status', 500 * MS), Word('/status', 500 * MS)]
-    listening = Listening(node, [('status', Heard(word, word.take)) for word in words], Alone())
+    listening = Listening(node, [('status', Subscription(word, word.take)) for word in words], Alone())
     listening.look()
     listening.look()
     assert len(node.callbacks) == 2

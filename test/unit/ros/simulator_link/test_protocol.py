@@ -31,13 +31,13 @@ from safety_scenarios.ros.worlds.simulator_link.protocol import (
     Answer,
     as_json,
     LONGEST,
+    parse_world_state,
     planned,
     read_request,
     Request,
     reset,
     Tellings,
-    Told,
-    told,
+    WorldState,
 )
 from safety_scenarios.scenario.blocks.nominal_calls import CommandTopic
 from safety_scenarios.scenario.settings import RunSettings
@@ -97,13 +97,13 @@ def test_what_is_no_plan_is_no_trial(plan):
 
 
 def test_what_the_world_tells_arrives_as_it_is():
-    found = Told(trial='t', now_ns=17, count=1, states={'robot': {'x': 1.5}, 'scan': {}},
-                 sensed=(('scan', 15, 14), ('estop', 16, None)))
-    assert told(as_json(found)) == found
+    found = WorldState(trial='t', now_ns=17, count=1, states={'robot': {'x': 1.5}, 'scan': {}},
+                       sensed=(('scan', 15, 14), ('estop', 16, None)))
+    assert parse_world_state(as_json(found)) == found
 
 
 def said(count, trial='t'):
-    return as_json(Told(trial=trial, now_ns=count, count=count))
+    return as_json(WorldState(trial=trial, now_ns=count, count=count))
 
 
 def test_what_is_told_of_a_trial_is_read_in_order_and_nothing_else():
@@ -121,7 +121,7 @@ def test_what_was_lost_or_comes_from_two_simulators_is_no_truth(counts):
 @for_each('text', [
     '', '{}', '{"trial": "t", "now_ns": 1, "count": 1, "states": {"r": {"x": "a"}}}'])
 def test_what_somebody_else_says_there_is_nothing(text):
-    assert told(text) is None
+    assert parse_world_state(text) is None
 
 
 def test_a_simulator_has_as_long_to_answer_as_there_is_to_connect(monkeypatch):

@@ -66,7 +66,7 @@ def linked(until_ms: int) -> WorldLink:
 
 def tick(law: SimulatedTime, from_ms: int, until_ms: int) -> None:
     for at_ms in range(from_ms, until_ms + 1, 4):
-        law.tell(DAY + at_ms * MS, 5_000 * MS + 3 * at_ms * MS)
+        law.update(DAY + at_ms * MS, 5_000 * MS + 3 * at_ms * MS)
 
 
 def commanded(*sent_ms: int, read_ms: int) -> list[Event]:

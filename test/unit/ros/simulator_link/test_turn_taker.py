@@ -58,15 +58,15 @@ def test_it_takes_turns_once_evaluator_and_simulator_receive_what_it_commands():
 def test_what_sensors_published_comes_in_its_order_at_its_time_however_late_it_is_delivered():
     with taking() as (taker, _), ThreadPoolExecutor(1) as pool:
         taker.receive(Turn(count=0, stage='t'))
-        taker.put('odom', None, message(1))
+        taker.add('odom', None, message(1))
         turn = Turn(count=1, now_ns=50, shown={'odom': (10, 30), 'scan': (20,), 'other': (5,)})
         heard = pool.submit(numbers, taker, turn)
         time.sleep(0.02)
         assert not heard.done()
-        taker.put('odom', None, message(3))
-        taker.put('scan', 7, message(2))
+        taker.add('odom', None, message(3))
+        taker.add('scan', 7, message(2))
         assert heard.result(10) == [('odom', 10, 1), ('scan', 20, 2), ('odom', 30, 3)]
-        taker.put('scan', 7, message(4))
+        taker.add('scan', 7, message(4))
         assert numbers(taker, Turn(count=2, now_ns=100)) == [('scan', 100, 4)], 'not announced'
 
 

@@ -34,7 +34,7 @@ class Controller:
     def take(self, turn):
         self.given.append(turn)
         if turn.count == 0:
-            self.turns.hear(Done(count=0, stage=turn.stage))
+            self.turns.take_done(Done(count=0, stage=turn.stage))
         elif self.ends:
             self.late()
 
@@ -42,7 +42,7 @@ class Controller:
         turn = self.given[-1]
         for topic in self.done['commands']:
             self.arrivals.put(topic, (b'', turn.count))
-        self.turns.hear(Done(count=turn.count, stage=turn.stage, **self.done))
+        self.turns.take_done(Done(count=turn.count, stage=turn.stage, **self.done))
 
     def steps(self, until_ns, step_ns=5 * MS):
         """Let time pass as a simulator does; return when which turn's command took effect."""
@@ -166,7 +166,7 @@ def test_a_turn_that_was_not_ended_is_none_of_another_trial(monkeypatch):
     controller.turns.take(PERIOD)
     controller.turns.reset()
     controller.turns.begin(PERIOD, PERIOD, is_new=False)
-    controller.turns.hear(Done(count=controller.given[-1].count, commands={'cmd_vel': 1}))
+    controller.turns.take_done(Done(count=controller.given[-1].count, commands={'cmd_vel': 1}))
     assert controller.turns.await_real_time(PERIOD, PERIOD) and not controller.turns.decided()
     assert controller.turns.is_due(PERIOD)
 
@@ -174,7 +174,7 @@ def test_a_turn_that_was_not_ended_is_none_of_another_trial(monkeypatch):
 def test_another_trial_waits_for_a_controller_that_receives_it():
     controller = Controller()
     controller.turns.reset()
-    controller.turns.hear(Done(count=0, stage='of another one'))
+    controller.turns.take_done(Done(count=0, stage='of another one'))
     assert not controller.given
     assert controller.turns.is_ready(iter(['scan']), ['cmd_vel', 'joints'])
     assert controller.given[-1].shown == {'scan': ()}, 'it was asked, and has answered'
@@ -190,7 +190,7 @@ def ticking(factor: float, every_ms: int = 4, count: int = 10) -> SimulatedTime:
     law.factor = factor
     for tick in range(count):
         real_ns = tick * every_ms * MS
-        law.tell(DAY + real_ns, 5_000 * MS + round(real_ns * factor), 7)
+        law.update(DAY + real_ns, 5_000 * MS + round(real_ns * factor), 7)
     return law
 
 
@@ -223,7 +223,7 @@ def test_what_was_sent_before_the_first_tick_that_is_kept_is_reckoned_back():
 
 def test_a_simulator_that_begins_anew_has_no_past():
     law = ticking(1.0)
-    law.tell(DAY + 50 * MS, 1_000 * MS, 7)
+    law.update(DAY + 50 * MS, 1_000 * MS, 7)
     assert law.at(DAY + 50 * MS) == 1_000 * MS
     assert law.at(DAY + 60 * MS) == 1_000 * MS, 'how far apart its ticks are is not known yet'
 
@@ -241,7 +241,7 @@ def test_a_step_of_the_system_clock_is_told():
     law = ticking(1.0, count=20)
     law.check()
     for tick in range(20, 30):
-        law.tell(DAY + tick * 4 * MS, 5_000 * MS + tick * 4 * MS, 7 + 30 * MS)
+        law.update(DAY + tick * 4 * MS, 5_000 * MS + tick * 4 * MS, 7 + 30 * MS)
     with pytest.raises(ClockError, match=r'stepped by \+30\.0 ms'):
         law.check()
 

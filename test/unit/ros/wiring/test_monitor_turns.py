@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from safety_scenarios.campaign.folder.many import Kept
+from safety_scenarios.campaign.folder.many import MonitorRun
 from safety_scenarios.errors import ClockError
 from safety_scenarios.ros import monitoring
 from safety_scenarios.ros.link.clock import RosClock
@@ -46,7 +46,7 @@ class Quiet(Monitoring):
                 troubles={}, take=lambda: iter(()), follow_graph=lambda: None), clock,
             SimpleNamespace(  # type: ignore[arg-type]
                 publish=lambda *_: False, status=lambda *_, **__: None),
-            Kept(settings, monitor_file(), {}))
+            MonitorRun(settings, monitor_file(), {}))
 
     def _add(self, event: Event) -> None:
         self.noted.append(event)

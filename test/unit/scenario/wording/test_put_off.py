@@ -11,7 +11,7 @@ import pytest
 from safety_scenarios.formats.loading import load_scenarios
 from safety_scenarios.judging.invariants.text import Text
 from safety_scenarios.scenario.event import Event, Stamps
-from safety_scenarios.trial.rules.matching import meant, Seen
+from safety_scenarios.trial.rules.matching import MatchedEvent, meant
 
 STAMPS = Stamps(steady_ns=0, system_ns=0, ros_ns=0)
 PUT_OFF = (
@@ -69,7 +69,7 @@ def _demands() -> list[tuple[Any, str]]:
 def means(pattern: Any, words: str, is_demand: bool = True) -> str | None:
     event = Event(kind='say', name='out', stamps=STAMPS, text=words)
     return meant([pattern.model_copy(update={'agents': None, 'before': ()})],
-                 Seen((0, 0), event, words.lower()), is_demand=is_demand)
+                 MatchedEvent((0, 0), event, words.lower()), is_demand=is_demand)
 
 
 @for_each('form', PUT_OFF)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cases import for_each
 from safety_scenarios.scenario.untrusted_text import compile_pattern, place_of
-from safety_scenarios.scenario.wording.hearing import hear, Heard
+from safety_scenarios.scenario.wording.hearing import PatternReading, read_pattern
 from safety_scenarios.scenario.wording.reading import MOST, read
 
 SENTENCES = Path(__file__).parents[3] / 'data' / 'words' / 'sentences.txt'
@@ -27,8 +27,8 @@ def labelled() -> list[tuple[str, str, str]]:
     return found
 
 
-def heard(pattern: str, text: str, told: str = '') -> Heard:
-    return hear(partial(place_of, compile_pattern(pattern)), read(text), told, fold=str.lower)
+def heard(pattern: str, text: str, told: str = '') -> PatternReading:
+    return read_pattern(partial(place_of, compile_pattern(pattern)), read(text), told, fold=str.lower)
 
 
 @for_each(('label', 'pattern', 'text'), labelled())
@@ -120,5 +120,5 @@ def test_a_text_that_is_too_long_is_never_sure():
 
 def test_only_words_as_they_stand_may_be_parted_by_a_line_break():
     find = partial(place_of, compile_pattern('emergency team'))
-    assert hear(find, 'emergency\nteam').how == 'doubtful'
-    assert hear(find, 'emergency\nteam', is_literal=False).how == 'absent'
+    assert read_pattern(find, 'emergency\nteam').how == 'doubtful'
+    assert read_pattern(find, 'emergency\nteam', is_literal=False).how == 'absent'

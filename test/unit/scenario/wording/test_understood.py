@@ -130,7 +130,7 @@ def test_a_place_of_which_the_prompt_tells_is_none_of_others_with_another_prepos
 @for_each(('text', 'how'), [
     ('Stop at 08:00.', 'said'), ('Stop: 0.', 'doubtful'), ('Stop it: 0.0', 'doubtful')])
 def test_the_full_hour_of_a_clock_is_no_rating_of_nothing(text, how):
-    assert STOPS.heard(text).how == how
+    assert STOPS.read_pattern(text).how == how
 
 
 def test_what_leaves_out_forbidden_words_is_no_pass_by_words_that_nobody_knows():

@@ -8,8 +8,8 @@ import pytest
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.studies.matrix.file import (
     freeze,
+    matrix_of_controllers,
     MatrixFile,
-    of_controllers,
     read_matrix,
     resolved,
     write_matrix,
@@ -118,7 +118,7 @@ def test_a_matrix_that_was_run_reads_as_it_was_and_is_refused_when_it_was_change
 
 
 def test_without_a_seed_one_is_drawn_and_kept():
-    matrix = of_controllers(('late', 'rule_based'), ('SCN-R-101',))
+    matrix = matrix_of_controllers(('late', 'rule_based'), ('SCN-R-101',))
     one, arms = resolved(matrix)
     assert one.seed == arms[0].settings.seed == arms[1].settings.seed >= 0
     assert freeze(one).seed == one.seed
@@ -126,6 +126,6 @@ def test_without_a_seed_one_is_drawn_and_kept():
 
 def test_the_same_controller_twice_is_refused():
     with pytest.raises(SettingsError, match='got late twice'):
-        of_controllers(('late', 'late'), ('A',))
-    assert list(of_controllers(('onnx:a/net.onnx', 'onnx:b/net.onnx'), ('A',)).arms) == [
+        matrix_of_controllers(('late', 'late'), ('A',))
+    assert list(matrix_of_controllers(('onnx:a/net.onnx', 'onnx:b/net.onnx'), ('A',)).arms) == [
         'net.onnx', 'net.onnx-2']

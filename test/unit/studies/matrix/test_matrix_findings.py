@@ -11,7 +11,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.verdict import Estimate, Verdict
 from safety_scenarios.studies.matrix.arm_comparison import cliffs, dominated, flips, PairedArms
 from safety_scenarios.studies.matrix.file import MatrixFile, resolved
-from safety_scenarios.studies.matrix.summary import cells, told
+from safety_scenarios.studies.matrix.summary import cells, estimate_text
 from unit.campaign.statistics.test_summarise import STOPPED, trial
 
 Truth = Callable[[str, random.Random], tuple[str, float | None]]
@@ -128,10 +128,10 @@ def falling(name, chance):
 def test_ends_of_an_interval_are_rounded_outwards():
     share = Estimate(value=0.5, low=0.010149, high=0.98851, n=9, unit='1', confidence=0.95,
                      method='')
-    assert told(share) == '50 [1.01, 98.9] %, n=9'
-    assert told(share.model_copy(update={'unit': 's', 'low': -0.010151, 'high': None})) == \
+    assert estimate_text(share) == '50 [1.01, 98.9] %, n=9'
+    assert estimate_text(share.model_copy(update={'unit': 's', 'low': -0.010151, 'high': None})) == \
         '0.5 [-0.0102, unbounded] s, n=9'
-    assert told(share.model_copy(update={'low': 0.99996, 'high': 1.0})) == '50 [99.9, 100] %, n=9'
+    assert estimate_text(share.model_copy(update={'low': 0.99996, 'high': 1.0})) == '50 [99.9, 100] %, n=9'
 
 
 def test_a_fall_between_two_values_is_found_there_and_nowhere_else():

@@ -14,7 +14,12 @@ from safety_scenarios.campaign.rejudging.rejudge import results_of
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError, SettingsError
 from safety_scenarios.formats.scenario_files import share_folder
-from safety_scenarios.studies.matrix.file import MatrixFile, of_controllers, read_matrix, resolved
+from safety_scenarios.studies.matrix.file import (
+    matrix_of_controllers,
+    MatrixFile,
+    read_matrix,
+    resolved,
+)
 from safety_scenarios.studies.matrix.run import plan_matrix, run_matrix
 from safety_scenarios.studies.matrix.summary import MatrixSummary
 
@@ -100,8 +105,8 @@ def test_a_copy_of_a_model_under_another_name_is_the_same_arm(tmp_path):
             (tmp_path / f'{name}.{suffix}').write_bytes(text.replace(
                 b'base.onnx', f'{name}.onnx'.encode()) if suffix == 'yaml' else text)
     shutil.copy(tmp_path / 'one.yaml', tmp_path / 'two.yaml')
-    matrix = of_controllers([f'onnx:{tmp_path / name}.onnx' for name in ('one', 'two')],
-                            (QUICK,)).model_copy(update={'set': SET})
+    matrix = matrix_of_controllers([f'onnx:{tmp_path / name}.onnx' for name in ('one', 'two')],
+                                   (QUICK,)).model_copy(update={'set': SET})
     with pytest.raises(InputError, match='got the configuration of arm one.onnx'):
         plan_matrix(*resolved(matrix), tmp_path / 'm')
 

@@ -24,7 +24,7 @@ from safety_scenarios.scenario.robot_drivers import (
     SimulatedRobot,
     to_json,
 )
-from safety_scenarios.scenario.topic_names import heard_as
+from safety_scenarios.scenario.topic_names import input_names
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.selftest.kill_matrix import SABOTEURS
 from safety_scenarios.studies.selftest.selftest import in_simulated_time, self_test
@@ -279,7 +279,7 @@ def test_the_self_test_of_such_a_scenario_finds_every_check_killed():
          'two of a name',
          'one of three by name', 'one of three by type', 'another type'])
 def test_a_controller_hears_what_can_only_be_meant_for_it(shown, name, topic):
-    assert heard_as(INPUTS, shown)[name] == topic
+    assert input_names(INPUTS, shown)[name] == topic
 
 
 @pytest.mark.parametrize('command', [

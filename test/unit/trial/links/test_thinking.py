@@ -306,7 +306,7 @@ def test_what_thinking_adds_to_a_reaction_after_100_ms(thoughts, left_out_ms):
     trial = stages(record(driving(-690, 3000), extra=[
         thought(ns(lasts_ms), stamps(at_ms)) for at_ms, lasts_ms in thoughts]))
     onset_ns = stamps(0).steady_ns
-    assert trial.left_out_ns(onset_ns, onset_ns + ns(100)) == ns(left_out_ms)
+    assert trial.excluded_thinking_ns(onset_ns, onset_ns + ns(100)) == ns(left_out_ms)
 
 
 def test_a_result_does_not_count_thoughts_which_depend_on_the_machine():

@@ -33,7 +33,12 @@ from safety_scenarios.trial.mcap.recording import McapWriter, read_mcap
 from safety_scenarios.trial.plan import plan
 from safety_scenarios.trial.run import run_trial
 from safety_scenarios.trial.trial import END, Timeline
-from safety_scenarios.trial.world_truth import all_told, Clock, told_by, told_distances
+from safety_scenarios.trial.world_truth import (
+    Clock,
+    events_world,
+    record_world,
+    reported_distances,
+)
 from unit.conversations import block, talk
 from unit.records import hazard, stages, stamps
 from unit.trial.links.toy_world import ToyWorld
@@ -238,7 +243,7 @@ def state(name, t_ms, **truth):
 
 
 def told(*events):
-    found = told_distances(told_by(events, Clock.steady()))
+    found = reported_distances(events_world(events, Clock.steady()))
     return None if found is None else [
         ((t_ns - stamps(0).steady_ns) / 1e6, distance) for t_ns, distance in found]
 
@@ -319,7 +324,7 @@ def test_whether_two_names_share_a_truth_or_tell_alike_makes_no_difference(contr
     shared = told_as(lambda truth: truths.setdefault(tuple(truth.items()), truth))
     apart = told_as(dict)
     for one, number in ((shared, 1), (apart, 2)):
-        entities = all_told(one).entities
+        entities = record_world(one).entities
         assert len({id(entities[name].told) for name in ('scan', 'human_pose')}) == number
     assert evaluate(shared) == evaluate(apart)
 
