@@ -116,7 +116,8 @@ class CampaignResults:
 
     def as_tables(self) -> Campaign:
         """Return what the rows of the tables are made of."""
-        return Campaign('' if self.folder is None else escaped_controls(self.folder.resolve().name),
+        return Campaign('' if self.folder is None
+                        else escaped_controls(self.folder.resolve().name),
                         self.summary.link, self.trials)
 
     def __str__(self) -> str:

@@ -332,7 +332,8 @@ def _write_ci_outputs(found: Rejudging, junit: Path | None, folder: Path) -> Non
     append_step_summary(found.summary, lambda text: echo(text, err=True))
     if junit is not None:
         write_junit(junit, JunitSource([trial.after for trial in found], found.summary,
-                                       flaws=flaw_lines(found.flaws), began=_began(folder)), folder)
+                                       flaws=flaw_lines(found.flaws), began=_began(folder)),
+                    folder)
 
 
 def _began(folder: Path) -> datetime | None:
@@ -403,7 +404,8 @@ def sign_folder(folder: Path, key: Path) -> None:
     safety-scenarios campaign sign runs/today --key ~/.ssh/id_ed25519
     """
     if not verify(folder):  # sign names what is not as the manifest says
-        refuted = flaw_lines([one for one in rejudge(folder).flaws if not str(one).endswith(NOT_RUN)])
+        refuted = flaw_lines(
+            [one for one in rejudge(folder).flaws if not str(one).endswith(NOT_RUN)])
         if refuted:
             raise SettingsError('\n'.join(f'{folder}: {text}' for text in refuted)
                                 + '\nOnly what the records give can be signed')

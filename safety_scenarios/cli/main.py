@@ -303,7 +303,8 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         return 2
     except InputError as error:
         because = interrupt_behind(error)
-        click.echo(escaped_controls('\n'.join(error.lines) if because is None else interrupted(because)),
+        click.echo(
+            escaped_controls('\n'.join(error.lines) if because is None else interrupted(because)),
                    err=True)
         return 2 if because is None else 3
     except SafetyScenariosError as error:
@@ -320,8 +321,9 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         return 3
     except Exception as error:  # not a verdict: never exit code 1, which says that a trial failed
         because = interrupt_behind(error)
-        click.echo(escaped_controls(f'error: {described(error)}. This is a defect of safety_scenarios: '
-                                    'please report it'
-                                    if because is None else interrupted(because)), err=True)
+        click.echo(
+            escaped_controls(f'error: {described(error)}. This is a defect of safety_scenarios: '
+                             'please report it'
+                             if because is None else interrupted(because)), err=True)
         return 3
     return None

@@ -301,16 +301,19 @@ def _number(text: str) -> float:
 
 def _ask(given: dict[str, Any]) -> None:
     """Ask for what no option says, in the order in which one answer decides the next question."""
-    robot = _ask_if_missing(given, 'robot', 'Kind of robot', 'mobile_base', click.Choice(tuple(ROBOTS)))
+    robot = _ask_if_missing(given, 'robot', 'Kind of robot', 'mobile_base',
+                            click.Choice(tuple(ROBOTS)))
     kinds = ROBOTS[robot]
     given['kind'] = click.prompt('What happens', default=kinds[0], type=click.Choice(kinds))
-    _ask_if_missing(given, 'max_speed', f'Top speed ({"m/s" if robot == "mobile_base" else "rad/s"})', 1.0,
+    _ask_if_missing(given, 'max_speed',
+                    f'Top speed ({"m/s" if robot == "mobile_base" else "rad/s"})', 1.0,
                     _POSITIVE)
     measures = MEASURES.get(given['kind'], ())
     if 'distance' in measures:
         if robot == 'mobile_base':
             if given['stopping'] is None and given.get('declared') is None:
-                _ask_if_missing(given, 'deceleration', 'Braking deceleration (m/s^2)', 1.0, _POSITIVE)
+                _ask_if_missing(given, 'deceleration', 'Braking deceleration (m/s^2)', 1.0,
+                                _POSITIVE)
             _ask_if_missing(given, 'radius', 'Radius of the footprint (m)', FOOTPRINT, _POSITIVE)
         elif given['stopping'] is None and given.get('declared') is None:
             given['stopping'] = (click.prompt('Stopping time from top speed (s)', 0.3,
@@ -318,7 +321,8 @@ def _ask(given: dict[str, Any]) -> None:
                                  click.prompt('Way of the tool in that time (m)', 0.15,
                                               type=_POSITIVE))
     if 'approach_speed' in measures:
-        _ask_if_missing(given, 'approach_speed', 'Speed of the person toward the robot (m/s, 0: stands)',
+        _ask_if_missing(given, 'approach_speed',
+                        'Speed of the person toward the robot (m/s, 0: stands)',
                         0.0 if robot == 'mobile_base' else 1.6, _NOT_NEGATIVE)
     if 'distance' in measures and given['distance'] is None:
         text = click.prompt('Free way to it when it is first shown (m; Enter: computed)',
@@ -348,7 +352,8 @@ def _take_profile(given: dict[str, Any], robot: ProfileRobot) -> None:
         given['joints'] = ','.join(robot.joints)
 
 
-def _ask_if_missing(given: dict[str, Any], name: str, question: str, default: Any, kind: Any) -> Any:
+def _ask_if_missing(given: dict[str, Any], name: str, question: str, default: Any,
+                    kind: Any) -> Any:
     if given[name] is None:
         given[name] = click.prompt(question, default=default, type=kind)
     return given[name]

@@ -94,7 +94,8 @@ def search(scenarios: tuple[str, ...], purpose: str, trials: int | None, sampler
     codes = []
     for place, scenario in enumerate(loaded.scenarios):
         own = folder if len(loaded.scenarios) == 1 else folder / str(scenario.id)
-        asked = SearchRequest(settings, scenario, loaded.documents[place].data, trials or _TRIALS[purpose],
+        asked = SearchRequest(settings, scenario, loaded.documents[place].data,
+                              trials or _TRIALS[purpose],
                               _make_folder(own), tell=warn)
         found: Found
         match purpose:
@@ -123,7 +124,8 @@ def _begin(settings: RunSettings, resume: Path | None) -> tuple[RunSettings, Pat
             raise SettingsError(f'output: got {folder}, which is not empty. Name a new folder, '
                                 f'or --resume it')
         settings = settings.seeded().model_copy(update={'output': str(folder)})
-        _write(_make_folder(folder) / 'search_settings.json', settings.model_dump_json(indent=2) + '\n')
+        _write(_make_folder(folder) / 'search_settings.json',
+               settings.model_dump_json(indent=2) + '\n')
         return settings, folder
     if settings.output:
         raise SettingsError('output: got it with --resume, expected one of them')

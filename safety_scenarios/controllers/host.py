@@ -160,7 +160,8 @@ class ControllerHost:
         self._arm.forget(now_ns)
         self._call_controller(self.plugin.begin_trial)
 
-    def receive(self, topic: str, message: Message, received_ns: int, stamp_ns: int | None) -> None:
+    def receive(self, topic: str, message: Message, received_ns: int,
+                stamp_ns: int | None) -> None:
         """
         Take a message; one that the controller does not listen to is nothing to it.
 

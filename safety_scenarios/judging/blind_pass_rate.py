@@ -51,7 +51,8 @@ def blind_pass_rate(scenario: Scenario) -> BlindPassRate:
     if ros.reaction is None:
         return BlindPassRate(None, 'no reaction is asked for')
     if ros.onset is not None:
-        return BlindPassRate(None, 'the hazard is real, and the harness does not draw when it comes')
+        return BlindPassRate(None,
+                             'the hazard is real, and the harness does not draw when it comes')
     hold_ms = longest_hold_ms(ros)
     forgiven_ns = max(MOMENT_NS, kind_of(ros.robot).longest_rest_ns)
     if hold_ms * _NS_PER_MS <= forgiven_ns:
@@ -63,9 +64,11 @@ def blind_pass_rate(scenario: Scenario) -> BlindPassRate:
     window = window_ms(scenario)
     unjudged = max(0.0, min(longest, SETTLING_NS / _NS_PER_MS) - shortest)
     if longest <= shortest:
-        return BlindPassRate(1.0, f'the hazard always comes {shortest:g} ms after the first motion')
+        return BlindPassRate(1.0,
+                             f'the hazard always comes {shortest:g} ms after the first motion')
     level = min(1.0, (window + unjudged) / (longest - shortest))
-    return BlindPassRate(level, f'a stop must begin within {window:g} ms, at a time that is drawn from '
+    return BlindPassRate(level,
+                         f'a stop must begin within {window:g} ms, at a time that is drawn from '
                                 f'{longest - shortest:g} ms')
 
 

@@ -57,12 +57,14 @@ def check_limits(scenario: Scenario, ros: RobotBody) -> Iterator[Remark]:
     if stops_by_reaction and ros.reaction is not None:
         for path, limit, _ in conditions(ros):
             if path[1] == 'reaction':
-                yield from _allows_standing(scenario, ros, (*path, 'at_most'), limit.signal, limit.at_most)
+                yield from _allows_standing(scenario, ros, (*path, 'at_most'), limit.signal,
+                                            limit.at_most)
     if ros.separation is not None:
         for index, invariant in enumerate(ros.invariants):
             if getattr(invariant, 'kind', '') == 'separation':
                 yield from _allows_standing(scenario, ros, ('ros', 'invariants', index, 'still'),
-                                            ros.separation.signal, getattr(invariant, 'still', None))
+                                            ros.separation.signal,
+                                            getattr(invariant, 'still', None))
 
 
 def _signals(scenario: Scenario, body: RobotBody | AgentsBody) -> Iterator[Remark]:

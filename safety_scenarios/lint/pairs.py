@@ -69,7 +69,8 @@ def _pair(variant: Scenario, ros: RobotBody, dangerous: Scenario,
              presence_ms(ros), presence_ms(hazard))):
         found = (1 + _apart(own, theirs)) / 2
         if found > MOST:
-            yield _given_away(variant, path, f'{_range_text(own)} ms', f'{_range_text(theirs)} ms', hazard_id,
+            yield _given_away(variant, path, f'{_range_text(own)} ms', f'{_range_text(theirs)} ms',
+                              hazard_id,
                               what, found)
     own_share, their_share = _topic_shares(ros), _topic_shares(hazard)
     shown = sum(max(0.0, share - their_share.get(topics, 0.0))
@@ -216,7 +217,8 @@ def _fixed(variant: Scenario, ros: RobotBody, hazard_id: str,
         found = (1 + _apart(field.parts, other.parts)) / 2
         if found > MOST and field.path not in seen:
             seen.add(field.path)
-            yield _given_away(variant, field.path, _range_text(field.parts), _range_text(other.parts),
+            yield _given_away(variant, field.path, _range_text(field.parts),
+                              _range_text(other.parts),
                               hazard_id, f'its {".".join(map(str, path))}', found)
 
 

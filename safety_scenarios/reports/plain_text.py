@@ -63,7 +63,8 @@ def on_one_line(text: str, longest: int = 500) -> str:
 
     :param longest: characters; of what is left out the number is given
     """
-    line = ' '.join(escaped_controls(text if len(text) <= 4 * longest else text[:2 * longest]).split())
+    line = ' '.join(
+        escaped_controls(text if len(text) <= 4 * longest else text[:2 * longest]).split())
     if len(line) <= longest and len(text) <= 4 * longest:
         return line
     if longest < _LEAST_WITH_AN_END:

@@ -83,7 +83,8 @@ def _latencies(campaigns: Sequence[Plotted]) -> Figure:
     rows = [(campaign, row) for campaign in campaigns for row in campaign.summary.scenarios
             if row.latency_ms or row.not_measured or (
                 expected_in(row.domain) == 'reaction' and row.verdict is not Verdict.PASS)]
-    labels = [f'{row.scenario_id}{_campaign_suffix(campaign, campaigns)}' for campaign, row in rows]
+    labels = [
+        f'{row.scenario_id}{_campaign_suffix(campaign, campaigns)}' for campaign, row in rows]
     figure, axes = _sheet('Judged latency against its budget', labels)
     most = max([1.0, *(budget.critical_ms for campaign, row in rows
                        if (budget := campaign.budgets.get(row.scenario_id))),

@@ -174,7 +174,8 @@ class Evaluation:
         """
         if self.ending is Ending.HELD or (bounds is None and self.ending is Ending.OVER):
             return rows
-        over, begun = (self._observed_stamps(bounds.last_ns), self._observed_stamps(bounds.first_ns)) if bounds else \
+        over, begun = (self._observed_stamps(bounds.last_ns),
+                       self._observed_stamps(bounds.first_ns)) if bounds else \
             (0, self._n)
         if over == self._n:
             return rows

@@ -127,7 +127,8 @@ def compare_recording(recording: Recording, classes: Mapping[str, str], told: Co
     :param told: ids of the events that were told as planned
     :param start_s: when the scenario began (epoch)
     """
-    planned = [event for event in recording.planned if event.is_seen_by_agent or event.action is not None]
+    planned = [event for event in recording.planned if event.is_seen_by_agent
+               or event.action is not None]
     reading = _Reading(recording, classes)
     wanted = tuple(reading.answering(
         ExpectedEvent.model_validate(one) for one in expected(planned, recording.at_ns)))
@@ -140,7 +141,8 @@ def compare_recording(recording: Recording, classes: Mapping[str, str], told: Co
             done.append((found, one))
     outcomes = each_matched(wanted, [one for one, _ in done], reading.tools,
                             Terms(math.inf, math.inf, _user(recording)))
-    return ComparedRecording({one.id: one for one in wanted}, outcomes, tuple(one for _, one in done))
+    return ComparedRecording({one.id: one for one in wanted}, outcomes,
+                             tuple(one for _, one in done))
 
 
 class _Reading:

@@ -99,7 +99,8 @@ def _parts(stated: Mapping[str, Any], doubts: list[str]) -> tuple[
     try:
         return (Verdict(stated['verdict']),
                 tuple(Finding.model_validate_json(json.dumps(one)) for one in stated['findings']),
-                _validated(Latency, stated.get('latency')), _validated(Outcome, stated.get('outcome')))
+                _validated(Latency, stated.get('latency')),
+                _validated(Outcome, stated.get('outcome')))
     except (ValidationError, ValueError, TypeError) as error:
         doubts.append(f'what its checks said cannot be read: {str(error).splitlines()[0]}')
         return Verdict.INCONCLUSIVE, (), None, None

@@ -103,7 +103,8 @@ _KEYS: Mapping[str, tuple[str, ...]] = {
     'execution': ('has_placeholder_conflicts', 'placeholders')}
 
 
-def report_unused_keys(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any], place: Path,
+def report_unused_keys(fields: Fields, data: Mapping[str, Any], metadata: Mapping[str, Any],
+                       place: Path,
                        definition: Mapping[str, Any]) -> None:
     """
     Tell every key that is known and acts on nothing, and every one that is not known.

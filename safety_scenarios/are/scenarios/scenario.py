@@ -146,7 +146,8 @@ class Building:
                                        if critical_ms <= limit_ms), 'hours')},
             'expected_action': self._expected_action(),
             'safety_invariants': (*self._checks, *self._gaps), 'tags': file.tags,
-            'metadata': {'are': self._preserved_fields()}, **(self._own.about if self._own else {})}
+            'metadata': {'are': self._preserved_fields()},
+            **(self._own.about if self._own else {})}
 
     def source(self, field: Path) -> Path:
         """Return the place in the file that a field of the data came from."""

@@ -245,7 +245,8 @@ class _Sorting:
     def __init__(self, by_id: dict[str, AreEvent], at_ns: dict[str, int]) -> None:
         self._by_id = by_id
         self._at_ns = at_ns
-        self._first_ns = min((at_ns[name] for name, event in by_id.items() if event.is_seen_by_agent),
+        self._first_ns = min(
+            (at_ns[name] for name, event in by_id.items() if event.is_seen_by_agent),
                              default=0)
         self._sayings: list[Saying] = []
         self._index: dict[Moment, int] = {}

@@ -170,7 +170,8 @@ def _record_events(record: TrialRecord, result: TrialResult, block: AgentsBody, 
                    most: int) -> Iterator[Happened]:
     """Yield the events of the record."""
     told = set[int]()
-    for number, (event, text, _) in enumerate(selected_events(record, result, Timeline(record).onset, most)):
+    for number, (event, text, _) in enumerate(selected_events(record, result,
+                                                              Timeline(record).onset, most)):
         kind = 'ENV'
         if event.kind in _DONE:
             kind = 'AGENT' if event.agent is None else event_type(block, event.agent)

@@ -279,7 +279,8 @@ def _places_below(folder: Path, known: set[Path], links: list[Path]) -> Iterator
 
 
 def _listed(place: Path, top: Path) -> Listed:
-    name = escaped_controls(place.relative_to(top).as_posix() if place != top else place.resolve().name)
+    name = escaped_controls(place.relative_to(top).as_posix() if place != top
+                            else place.resolve().name)
     if _is_judged_again(place):
         return Listed(folder=place, name=name, state='judged again',
                       problem='evaluate wrote it, and it has no records of its own')

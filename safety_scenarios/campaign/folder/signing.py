@@ -132,7 +132,8 @@ def sign_file(path: Path, key: Path) -> Path:
     """
     done = _keygen('sign', '-f', str(key), '-n', CARD_NAMESPACE, data=path.read_bytes())
     if done.returncode or not done.stdout.startswith(b'-----BEGIN SSH SIGNATURE-----'):
-        raise SettingsError(f'{key}: cannot sign: {_error_line(done)}. Name an SSH key; ssh-keygen -t '
+        raise SettingsError(
+            f'{key}: cannot sign: {_error_line(done)}. Name an SSH key; ssh-keygen -t '
                             f'ed25519 makes one')
     signature = path.with_name(f'{path.name}.sig')
     write_whole(signature, done.stdout.decode().removesuffix('\n'))

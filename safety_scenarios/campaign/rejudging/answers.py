@@ -226,8 +226,9 @@ class _Grading:
         answer = Timeline(record).answer
         found = graded(
             scenario, None if answer is None else answer.text, _judged_ms(result),
-            words='patterns', judged={one.check: _verdict_and_reason(one) for one in result.findings
-                                      if one.kind == 'judge'})
+            words='patterns',
+            judged={one.check: _verdict_and_reason(one) for one in result.findings
+                    if one.kind == 'judge'})
         if result.verdict.rank > found.verdict.rank:
             found = found.model_copy(update={'verdict': result.verdict, 'reason': result.reason})
         return scenario, found

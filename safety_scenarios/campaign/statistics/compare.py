@@ -378,7 +378,8 @@ def _chosen(alike: Sequence[Pairs], stopped: Collection[str]) -> Iterator[str]:
         return
     why = 'how many trials there are a sequential test chose, so that no p-value holds. Run ' \
           'both with a number of trials that is fixed'
-    yield from (f'{text}, but {why}' for text in significant_differences([questions(alike, ())])[0])
+    yield from (
+        f'{text}, but {why}' for text in significant_differences([questions(alike, ())])[0])
     passed = outcomes(alike[0])
     for name in names:
         worse, better = passed[name][True, False], passed[name][False, True]

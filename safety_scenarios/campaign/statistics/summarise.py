@@ -242,7 +242,8 @@ def _row(results: Sequence[TrialResult], stopped_early: str | None,
         chance=max((result.chance for result in counted if result.chance is not None),
                    default=None),
         confirmed=_confirmed(counted, different, at_any_stop),
-        traceability=worst.traceability, world=scenario_world(counted, link, at_any_stop=at_any_stop),
+        traceability=worst.traceability,
+        world=scenario_world(counted, link, at_any_stop=at_any_stop),
         **_assumed(law, [due_ms(some) for some in (counted, different)],
                    _uncertainty_ms(counted), at_any_stop))
 

@@ -265,7 +265,8 @@ class _Contract:
             notes.append(f'which {needed} of the {self._values} values of an action')
         if self._others:
             notes.append(f'or the output {", ".join(map(_key, self._others))}')
-        yield (f'  {_key(name)}: {{{", ".join(parts)}}}  # {_tensor_text(Tensor(self._shape, ""))}; '
+        yield (
+            f'  {_key(name)}: {{{", ".join(parts)}}}  # {_tensor_text(Tensor(self._shape, ""))}; '
                f'edit: {"; ".join(notes)}')
 
     def _timing(self) -> Iterator[str]:

@@ -364,7 +364,8 @@ class PolicyController(ControllerPlugin):
         if self._is_simulated:
             asked.ready_ns = asked.ended_ns = asked.began_ns + least_ns
 
-    def _infer(self, asked: PendingInference, given: Mapping[str, Any], until_ns: int) -> Inference:
+    def _infer(self, asked: PendingInference, given: Mapping[str, Any],
+               until_ns: int) -> Inference:
         """Ask the model, and wait until a steady time if it has answered before."""
         try:
             if asked.episode != self._memory.begun:  # here: a failure is that of a question

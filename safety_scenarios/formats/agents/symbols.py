@@ -214,7 +214,8 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
         return Meaning(when=(Pattern(kind='end'),), effects=(End(how='stop'),), bare='effects')
     if name == 'greet':
         own = _saying_pattern((cast.sut,), _GREETINGS_BACK, means=_MEANS['reply_greeting'])
-        return Meaning(when=_saying_pattern(cast.others, (*_GREETINGS, 'greet', 'greets')), expect=own,
+        return Meaning(when=_saying_pattern(cast.others, (*_GREETINGS, 'greet', 'greets')),
+                       expect=own,
                        forbid=own, effects=_spoken(cast, 'Hello!', name), bare='effects',
                        any_sender=True)
     if name == 'reply_greeting':
@@ -238,9 +239,11 @@ def built_in(name: str, cast: Cast) -> Meaning | None:
         return Meaning(when=_saying_pattern(cast.others, orders, _negated(orders)),
                        expect=_saying_pattern((cast.sut,), done, _negated(done), _MEANS[name],
                                               _AFTER_ORDER),
-                       forbid=_saying_pattern((cast.sut,), done, means=_MEANS[name]), bare='expect',
+                       forbid=_saying_pattern((cast.sut,), done, means=_MEANS[name]),
+                       bare='expect',
                        any_sender=True,
-                       contrary=_retracting_patterns(cast, name, orders), until=_released(cast, name))
+                       contrary=_retracting_patterns(cast, name, orders),
+                       until=_released(cast, name))
     return None
 
 
@@ -257,7 +260,8 @@ def _retracting_patterns(cast: Cast, name: str, words: Sequence[str]) -> tuple[P
         return ()
     unsure = (*words, *_CONDITIONS)
     agrees = _saying_pattern((cast.sut,), _COMPLIES, unsure) if name == 'refuse' else ()
-    may_be = _saying_pattern((cast.sut,), _MAY_GO_ON, _MAY_GO_ON) if _CONTRARY[name] is _GOES_ON else ()
+    may_be = _saying_pattern((cast.sut,), _MAY_GO_ON,
+                             _MAY_GO_ON) if _CONTRARY[name] is _GOES_ON else ()
     return (*_saying_pattern((cast.sut,), _CONTRARY[name], unsure), *may_be,
             *(one.model_copy(update={'is_reply': True}) for one in agrees))
 

@@ -125,7 +125,8 @@ def others(data: Any) -> str | None:
                                     'Call them X.bindings.yaml, beside the scenario X.yaml, and name that')
         inside = data.get('scenarios', data.get('scenario'))
         if isinstance(inside, (tuple, Mapping)) and inside:
-            return _wrong_file_text('scenarios below a key', 'Write each into a file of its own, without '
+            return _wrong_file_text('scenarios below a key',
+                                    'Write each into a file of its own, without '
                                                              'that key')
     return found
 
@@ -134,7 +135,8 @@ def _among(kinds: tuple[_Kind, ...], data: Any) -> str | None:
     first = data[0] if isinstance(data, tuple) and data else data
     if not isinstance(first, Mapping):
         return None
-    return next((_wrong_file_text(kind.what, kind.advice) for kind in kinds if kind.keys <= first.keys()),
+    return next(
+        (_wrong_file_text(kind.what, kind.advice) for kind in kinds if kind.keys <= first.keys()),
                 None)
 
 

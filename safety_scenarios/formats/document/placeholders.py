@@ -221,7 +221,8 @@ def _filled(value: Any, path: Path, draws: Mapping[str, Draw], values: Mapping[s
         if value.get('check_type') == 'regex' or 'check_type' not in value:
             pattern = value.get('pattern')
             if isinstance(pattern, str) and put['pattern'] is not pattern:
-                put['pattern'] = _filled_text(pattern, (*path, 'pattern'), draws, values, re.escape)
+                put['pattern'] = _filled_text(pattern, (*path, 'pattern'), draws, values,
+                                              re.escape)
         return value if all(put[key] is inner for key, inner in value.items()) else put
     if isinstance(value, tuple):
         items = [_filled(inner, (*path, index), draws, values, where, kept)

@@ -161,7 +161,8 @@ def at_once(taken: ExecutedCommands, driver: str, timeout_ns: int | None, until_
     return _execution(taken, driver, times, velocity)
 
 
-def in_cycles(taken: ExecutedCommands, driver: str, timeout_ns: int | None, until_ns: int, period_ns: int,
+def in_cycles(taken: ExecutedCommands, driver: str, timeout_ns: int | None, until_ns: int,
+              period_ns: int,
               limit: Callable[[Vector, Vector, Vector], Vector]) -> Execution:
     """
     Return set-points cycle by cycle, each as ``limit`` makes it of the reference.

@@ -328,7 +328,8 @@ def _blind(robot: RobotModel, track: Track) -> Floats:
     return numpy.abs(track.velocity[:, 1]) + numpy.maximum(-ahead, 0.0)
 
 
-def _standstill_findings(trial: JudgedTrial, ros: RobotBody, latency: Latency | None) -> Iterator[Finding]:
+def _standstill_findings(trial: JudgedTrial, ros: RobotBody,
+                         latency: Latency | None) -> Iterator[Finding]:
     """Judge the standstill that a reaction or a stop demands, from when it is reached on."""
     window, demands = trial.timeline.window('hazard'), list(_demands(trial.scenario))
     if window is None or not demands:

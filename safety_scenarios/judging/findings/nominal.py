@@ -129,7 +129,8 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
     found = [_judged(trial, ros.nominal, spell, until_ns) for spell in spells(moved, until_ns)
              if spell.lasted_ns > MOMENT_NS and not is_within(
                  (spell.begin_ns, spell.end_ns), rested)]
-    shown = None if reacted is None else _first_reaction(reacted, (moved[0].t_ns, until_ns - 1), rested)
+    shown = None if reacted is None else _first_reaction(reacted, (moved[0].t_ns, until_ns - 1),
+                                                         rested)
     if shown is not None:
         found.append(_found(NO_FALSE_STOP, Verdict.INCONCLUSIVE, (
             f'{ros.reaction} held {(until_ns - shown.t_ns) / 1e6:.0f} ms before the hazard, so '

@@ -278,13 +278,15 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
             return CallReading(False, wrong)
     late = matching.late()
     if late:
-        return CallReading(False, f'{late[0].key} was called after the last message that is expected')
+        return CallReading(False,
+                           f'{late[0].key} was called after the last message that is expected')
     if matching.doubts:
         return CallReading(None, matching.doubts[0])
     if not matching.outcomes:
         return CallReading(None, 'no expected call changes anything, so there is nothing to '
                                  'compare. Expect a call that does, or a message')
-    return CallReading(True, f'{len(matching.outcomes)} expected calls and messages were made, and no '
+    return CallReading(True,
+                       f'{len(matching.outcomes)} expected calls and messages were made, and no '
                              f'other')
 
 

@@ -174,7 +174,8 @@ class SayDo(InvariantPlugin, Limit):
     def _claim(self, trial: JudgedTrial) -> tuple[Event | None, PatternReading]:
         """Return the first answer that makes the claim, else the first that may make it."""
         found = [(answer, read_pattern(partial(place_of, self._compiled),
-                                       read(without_reasoning(answer.text or '')), is_literal=False,
+                                       read(without_reasoning(answer.text or '')),
+                                       is_literal=False,
                                        is_demand=True))
                  for answer in trial.timeline.responses]
         return next((one for how in ('said', 'doubtful') for one in found if one[1].how == how),

@@ -198,7 +198,8 @@ class Text(InvariantPlugin):
         if open_ is not None:
             return open_
         return self._finding(Verdict.PASS, f'each of {len(trial.timeline.answers)} answers does '
-                                           f'{_WORDING[self.check_type]} {self._quoted_pattern}', None,
+                                           f'{_WORDING[self.check_type]} {self._quoted_pattern}',
+                             None,
                              'judge' if kinds == {'judge'} else 'text')
 
     def _check_one(self, trial: JudgedTrial, answer: Event) -> Finding:
@@ -423,7 +424,8 @@ class TextInPython(Text):
             return super().read_pattern(answer, told)
         try:
             with self._process() as process:
-                return read_pattern(process.place, read(answer).strip(), told, is_latin=self._is_latin,
+                return read_pattern(process.place, read(answer).strip(), told,
+                                    is_latin=self._is_latin,
                                     fold=self._folded, is_literal=False, is_demand=self.is_demand)
         except PythonPatternError as error:
             return PatternReading('doubtful', f'{error}, in the engine of regex=python')

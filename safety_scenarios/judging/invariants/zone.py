@@ -150,7 +150,8 @@ class Zone(InvariantPlugin):
         track = next((one for one in trial.motion.tracks if one.is_base
                       and topic in (None, one.topic)), None)
         if track is None:
-            return list(self._predicted_places(trial, window)) if self.forward else [], 'as commanded'
+            return list(self._predicted_places(trial,
+                                               window)) if self.forward else [], 'as commanded'
         if not any(window[0] <= event.stamps.steady_ns <= window[1]
                    for event in trial.record.by_topic('command').get(track.topic, ())):
             return [], ''

@@ -338,7 +338,8 @@ class Clocks:
             return own_ns + self._sensor_uncertainty_ns
         else:
             resolution_ns = max(self._tick_step_ns(moment_ns) for moment_ns in system_ns)
-        return round(math.hypot(own_ns, 2 * resolution_ns / math.sqrt(6))) + self._sensor_uncertainty_ns
+        return round(math.hypot(own_ns,
+                                2 * resolution_ns / math.sqrt(6))) + self._sensor_uncertainty_ns
 
     def _calibrated_ns(self, method: Method) -> int:
         """Return what the calibration found; a sensor's message is stamped when it arrives."""

@@ -37,7 +37,8 @@ class PredictedPath:
     """Rad; 0 where it began."""
 
 
-def compute_path(motion: Motion, track: Track, from_ns: int, to_ns: int, slowed: bool = True) -> PredictedPath:
+def compute_path(motion: Motion, track: Track, from_ns: int, to_ns: int,
+                 slowed: bool = True) -> PredictedPath:
     """
     Return where a base would be, by what it is told from a time on.
 

@@ -217,7 +217,8 @@ _HELD_NS = 100_000_000
 """Who stands for shorter does not: a sign changes, or it is pushed to and fro."""
 
 
-def simulated_tracks(timeline: Timeline, contacts: WorldContacts, whole: Track | None) -> Sequence[Track]:
+def simulated_tracks(timeline: Timeline, contacts: WorldContacts,
+                     whole: Track | None) -> Sequence[Track]:
     """
     Return the robot's motion according to the simulator; none where ``set_aside`` says why not.
 

@@ -37,7 +37,8 @@ class View:
     @staticmethod
     def bounds(scenes: Sequence[Scene]) -> 'View':
         """Return what just shows all that matters of some trials."""
-        xs, ys = zip(*(point for scene in scenes for point in _points_of_interest(scene)), strict=True)
+        xs, ys = zip(*(point for scene in scenes for point in _points_of_interest(scene)),
+                     strict=True)
         more_x, more_y = (max(_MARGIN_M, _LEAST_M / 2 - (max(values) - min(values)) / 2)
                           for values in (xs, ys))
         return View(min(xs) - more_x, max(xs) + more_x, min(ys) - more_y, max(ys) + more_y)

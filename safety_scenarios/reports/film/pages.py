@@ -443,7 +443,8 @@ def _state(scene: Scene, t_s: float) -> str:
         parts.append(f'S_p {words.metres(frame.required)}')
     since = scene.figures.reaction_s
     if since is not None and t_s >= since:
-        parts.append('stands' if (scene.standstill_s or math.inf) <= t_s and frame.phase == 'hazard'
+        parts.append('stands' if (scene.standstill_s or math.inf) <= t_s
+                     and frame.phase == 'hazard'
                      else 'reacted')
     return '   '.join(parts)
 

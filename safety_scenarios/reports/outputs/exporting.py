@@ -95,7 +95,8 @@ def names_of(folders: Sequence[Path]) -> Sequence[str]:
         if resolved.count(folder) > 1:
             raise SettingsError(f'{folder}: got it twice, expected each campaign once')
     short = [escaped_controls(folder.name) for folder in resolved]
-    return short if len(set(short)) == len(short) else [escaped_controls(str(folder)) for folder in folders]
+    return short if len(set(short)) == len(short) else [
+        escaped_controls(str(folder)) for folder in folders]
 
 
 def refuse_inside(output: Path, folders: Sequence[Path]) -> None:

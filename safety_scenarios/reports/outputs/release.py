@@ -65,7 +65,8 @@ class _Facts:
         self.summary: CampaignSummary = found.summary
         self.results = [one.after for one in found if not one.after.warmup]
         self.not_judged = [one for one in found.not_judged if one.index >= 0]
-        self.flaws = [*flaw_lines(found.flaws), *(found.summary.sut.doubts if found.summary.sut else ())]
+        self.flaws = [*flaw_lines(found.flaws),
+                      *(found.summary.sut.doubts if found.summary.sut else ())]
         if self.summary.completed < self.summary.planned:
             self.flaws.append(f'{self.summary.completed} of '
                               f'{counted(self.summary.planned, "planned trial")} were completed')

@@ -182,7 +182,8 @@ class Guard:
         self.loss = Loss(lacking, now_ns, self._sent_ns)
         self.is_open = self.is_armed = False
         self.withdraw()
-        self.write_log('withdrawn', lacking=lacking, noticed_ns=now_ns, last_stimulus_ns=self._sent_ns)
+        self.write_log('withdrawn', lacking=lacking, noticed_ns=now_ns,
+                       last_stimulus_ns=self._sent_ns)
 
 
 def _refusal(interlock: Interlock, now_ns: int) -> str | None:

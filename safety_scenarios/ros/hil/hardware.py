@@ -104,7 +104,8 @@ class Listening:
     :param alone: is told who commands
     """
 
-    def __init__(self, node: Node, heard: Sequence[tuple[str, Subscription]], alone: Alone) -> None:
+    def __init__(self, node: Node, heard: Sequence[tuple[str, Subscription]],
+                 alone: Alone) -> None:
         self._node, self._heard, self._alone = node, heard, alone
         self._subscriptions: dict[Word, tuple[str, Any]] = {}
         self.commands: Sequence[str] = ()
@@ -205,8 +206,9 @@ class Hardware:
             AreaClear(words['area'])) if known.name not in hil.without]
         self._guard = Guard([*early, self._preflight, self._alone], time.monotonic_ns, log)
         self._listening = Listening(node, [
-            (topic, Subscription(words[name], partial(self._receive, deadman.take if name == 'deadman'
-                                                      else words[name].take)))
+            (topic,
+             Subscription(words[name], partial(self._receive, deadman.take if name == 'deadman'
+                                               else words[name].take)))
             for name, (topic, _) in _topics(hil).items() if name not in hil.without], self._alone)
         home = Home(feedback, hil.reset_within_m, hil.reset_within_rad)
         self._readiness = Readiness(
@@ -295,7 +297,8 @@ class Hardware:
         """Take a no of the operator that nobody has asked for now, in the thread that listens."""
         refused = self._confirmation.refuse()
         if refused:
-            self._guard.write_log('confirmation', scenario=refused, yes=False, by=self._hil.confirm)
+            self._guard.write_log('confirmation', scenario=refused, yes=False,
+                                  by=self._hil.confirm)
             self._guard.check_now()
         return refused
 

@@ -409,7 +409,8 @@ class Fit:
         return None if info.node_name == UNNAMED else full_node_name(info)
 
     def _refuse(self, topic: str, endpoint: str, what: str, reason: str) -> NoReturn:
-        name, asked = self._node.resolve_topic_name(topic), self._profiles.requested_text(topic, endpoint)
+        name, asked = self._node.resolve_topic_name(topic), self._profiles.requested_text(topic,
+                                                                                          endpoint)
         advice = f'Our {endpoint} has {asked}: change qos_overrides.{name}.{endpoint}' if asked \
             else f'Change that node, or set qos_overrides.{name}.{endpoint}'
         raise MeasurementError(f'not connected: {name}: {what}: {reason}. {advice}')

@@ -460,7 +460,8 @@ class RosLink(Link):
         if self._looked_ns and time.monotonic_ns() - self._looked_ns < _DRIFT_NS:
             return
         known, because = (True, 'a child of the evaluator') if not self._is_external \
-            else one_host(self._hosts, self._endpoints.own(), list(self._endpoints.found_publishers()))
+            else one_host(self._hosts, self._endpoints.own(),
+                          list(self._endpoints.found_publishers()))
         offset = ask_offset(self._node) if HAS_MESSAGE_INFO and self._is_answered() else None
         if self._reach is None and not known and (
                 offset is not None or not HAS_MESSAGE_INFO and self._is_answered()):
@@ -481,7 +482,8 @@ class RosLink(Link):
         graph = self._endpoints.graph
         answering = graph.publishers(ANSWER)
         return PROBE not in self._endpoints.publishers and bool(answering) \
-            and bool(graph.subscribers(PROBE)) and are_beside(answering, self._endpoints.found_publishers())
+            and bool(graph.subscribers(PROBE)) and are_beside(answering,
+                                                              self._endpoints.found_publishers())
 
 
 _HOSTS = {True: 'one host', False: 'two hosts', None: 'not known, so judged as if on two hosts'}

@@ -195,7 +195,8 @@ class LiveTopics(Output):
             self._draw(tuple(shapes_of(picture)))
         trial = picture.trial
         self._set_status('trial', self._diagnostics.status(
-            'trial', Level.OK, printable(f'{trial.scenario.id}: {picture.phase}'), phase=picture.phase,
+            'trial', Level.OK, printable(f'{trial.scenario.id}: {picture.phase}'),
+            phase=picture.phase,
             trial=trial.trial_id, scenario=trial.scenario.id,
             **{f'{name}': f'{value:.4f}' for name, value in (
                 ('distance_m', picture.distance), ('required_m', picture.required),
@@ -222,7 +223,8 @@ class LiveTopics(Output):
         self._worst = Verdict.worst([result.verdict, *([self._worst] if self._worst else [])])
         assert self._scenarios is not None
         self._set_status(result.scenario_id, self._scenarios.status(
-            result.scenario_id, _level(result), printable(f'{result.verdict.value}: {result.reason}'),
+            result.scenario_id, _level(result),
+            printable(f'{result.verdict.value}: {result.reason}'),
             verdict=result.verdict.value, trial=result.trial_id, index=result.index + 1,
             latency_class=said['latency_class'], margin_unit=said['margin_unit'], **numbers))
         return self._publish_campaign()

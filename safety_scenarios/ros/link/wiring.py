@@ -354,7 +354,8 @@ class Wiring:
                   in node.get_topic_names_and_types() for interface in interfaces]
         for one in there if self._is_alone and not self._is_external else self._theirs:
             if one in self._theirs or one not in self._nodes:
-                found += node_entities('publisher', node.get_publisher_names_and_types_by_node, one)
+                found += node_entities('publisher', node.get_publisher_names_and_types_by_node,
+                                       one)
                 found += node_entities('client', node.get_client_names_and_types_by_node, one)
         return frozenset(found)
 

@@ -225,7 +225,8 @@ class ControllerNode(Node):
             if self.turns is not None and self.turns.takes_turns and topic != STATIC:
                 self.turns.add(topic, stamp_ns, plain)
             else:
-                self._host.receive(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns, message=plain)
+                self._host.receive(topic, received_ns=self.now_ns(), stamp_ns=stamp_ns,
+                                   message=plain)
         return receive
 
     def take_turn(self, turn: Turn) -> None:

@@ -101,7 +101,8 @@ class PolicyControl(ControllerNode):
         """Take the places of the profile's frames, until /tf_static says others."""
         if profile.frames:
             now_ns = self.now_ns()
-            self._host.receive(STATIC, frames_message(profile.mounted_frames, now_ns), now_ns, None)
+            self._host.receive(STATIC, frames_message(profile.mounted_frames, now_ns), now_ns,
+                               None)
 
     def open(self) -> None:  # noqa: A003
         """Begin another episode, and let commands out."""

@@ -278,7 +278,8 @@ def conditions_of(trials: Sequence[tuple[TrialResult, Trial | None]], link: str)
     some = {name: _sample(results) for name, results in groups.items()}
     odd = {name: results for name, results in some.items()
            if any(result.verdict is not Verdict.PASS for result in results)}
-    return tuple(_scenario_conditions(name, results, planned.get(name), _ALPHA_OF_CONDITIONS / len(odd),
+    return tuple(_scenario_conditions(name, results, planned.get(name),
+                                      _ALPHA_OF_CONDITIONS / len(odd),
                                       link)
                  for name, results in odd.items())
 

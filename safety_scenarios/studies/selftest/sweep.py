@@ -138,7 +138,8 @@ def sweep(scenarios: Sequence[Scenario], seeds: Sequence[int]) -> Sweep:
     matrix = self_test(playable, in_simulated_time(), seeds=seeds)
     for scenario, one in zip(playable, matrix.scenarios, strict=True):
         mistakes = [mistake for mistake in matrix.mistakes if mistake.scenario_id == scenario.id]
-        found += [Observation(_CODES[mistake.kind], scenario, _field(scenario, mistake), mistake.message)
+        found += [Observation(_CODES[mistake.kind], scenario, _field(scenario, mistake),
+                              mistake.message)
                   for mistake in mistakes if mistake.kind in _CODES
                   and not (mistake.kind == 'check' and _is_ban(scenario, mistake.check))]
         for mistake in mistakes:

@@ -393,7 +393,8 @@ class RemoteController(ControllerPlugin):
         """Return what it does in its turn; trials are numbered there, as an id names the plan."""
         number = self._trials.setdefault(turn.heard.trial_id, len(self._trials) + 1)
         heard = turn.heard.model_copy(update={'trial_id': f'trial {number}'})
-        written, self._delay_ns = self._request('converse', turn.model_copy(update={'heard': heard}))
+        written, self._delay_ns = self._request('converse',
+                                                turn.model_copy(update={'heard': heard}))
         return utterances_read(written)
 
     def close(self) -> None:

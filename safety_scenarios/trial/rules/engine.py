@@ -124,7 +124,8 @@ class Rules:
     @property
     def due_ns(self) -> int | None:
         """Steady time at which to call ``advance`` next; a deadline causes nothing by itself."""
-        return self._timers[0][0] if self._timers and self._is_running(self._timers[0][0]) else None
+        return self._timers[0][0] if self._timers and self._is_running(
+            self._timers[0][0]) else None
 
     def begin(self, t_ns: int) -> Sequence[Caused]:
         """Start the run: time zero of the rules, at which ``start`` happens."""
@@ -200,7 +201,8 @@ class Rules:
             find_braking=find_braking)
         rules = tuple(
             rule_outcome(rule, index, self._unbound[index],
-                         sorted(key for key, fired in firings if fired == index)[:MAX_FIRINGS], story,
+                         sorted(key for key, fired in firings if fired == index)[:MAX_FIRINGS],
+                         story,
                          self._doubts.get(index, ''))
             for index, rule in enumerate(self._block.rules))
         denied = tuple(text for t_ns, text in self._denied if t_ns <= ending.t_ns)

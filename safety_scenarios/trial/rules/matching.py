@@ -201,7 +201,8 @@ def says_unwanted(pattern: Pattern, seen: MatchedEvent) -> bool:
     return any(says(seen.words, _phrase(word)) for word in pattern.no_word)
 
 
-def meant(patterns: Sequence[Pattern], seen: MatchedEvent, *, is_demand: bool = False) -> str | None:
+def meant(patterns: Sequence[Pattern], seen: MatchedEvent, *,
+          is_demand: bool = False) -> str | None:
     """
     Return what leaves it open whether an event is one of some; empty: it is, None: it is not.
 

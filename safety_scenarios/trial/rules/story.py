@@ -85,7 +85,8 @@ class Story:
     find_braking: FindBraking | None = None
     """None: a state begins when its signal says so."""
 
-    def meant(self, patterns: Sequence[Pattern], seen: MatchedEvent, index: int, role: Role) -> str | None:
+    def meant(self, patterns: Sequence[Pattern], seen: MatchedEvent, index: int,
+              role: Role) -> str | None:
         """Return as ``matching.meant`` does, but let words be read by who has to read them."""
         worded = [one for one in patterns if is_worded(one, seen)]
         if self.read is None or not worded:
@@ -382,7 +383,8 @@ def unknown_saying(expect: Expect, opening: Key, until_ns: int, story: Story) ->
                  and not any(says_unwanted(one, seen) for one in worded)), '')
 
 
-def _is_unknown(expect: Expect, seen: MatchedEvent, now: MatchedEvent, begin: Key, story: Story) -> bool:
+def _is_unknown(expect: Expect, seen: MatchedEvent, now: MatchedEvent, begin: Key,
+                story: Story) -> bool:
     """
     Return whether no list of a demand knows a saying, and nobody else has spoken before it.
 

@@ -202,7 +202,8 @@ class Commanders:
         for topic in self._known.keys() - {one.topic for one in commands}:
             self._forget(topic)
 
-    def _subscription(self, topic: str, interface: str, publishers: Sequence[Any]) -> tuple[str, Any]:
+    def _subscription(self, topic: str, interface: str, publishers: Sequence[Any]) -> tuple[str,
+                                                                                            Any]:
         def receive(raw: bytes, info: Any) -> None:
             self._arrivals.put(topic, (raw, (info or {}).get('source_timestamp') or 0))
         return interface, self._node.create_subscription(

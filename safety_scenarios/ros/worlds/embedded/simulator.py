@@ -220,7 +220,8 @@ class Simulator(StandingHost):
             if one.message is not None:
                 self._show(one, one.message)
         if (states or self._sensed or self._reported) and self._trial is not None:
-            self._publish_truth(states=states, sensed=tuple(self._sensed), reported=tuple(self._reported))
+            self._publish_truth(states=states, sensed=tuple(self._sensed),
+                                reported=tuple(self._reported))
         self._sensed, self._reported = [], []
 
     def _show(self, one: Sensed, plain: Message) -> None:

@@ -234,7 +234,8 @@ class GazeboMover:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
 
-    def _call(self, service: str, of: str, place: Placed | None = None, **request: Any) -> ServiceCall:
+    def _call(self, service: str, of: str, place: Placed | None = None,
+              **request: Any) -> ServiceCall:
         client = self._clients[service]
         asked = getattr(self._srv, SERVICES[service]).Request(**request)
         if place is not None:

@@ -373,7 +373,8 @@ class Scene:
         for _, pieces in self._panes:
             yield from pieces
 
-    def _show(self, pane: TrackedBody, pieces: Sequence[_Piece], now_ns: int, robot: Placed) -> None:
+    def _show(self, pane: TrackedBody, pieces: Sequence[_Piece], now_ns: int,
+              robot: Placed) -> None:
         patch = visible_patch(pane.body.footprint, pane.course.place, robot)
         covers = {} if patch is None else dict(covering(patch, [part.length for part in pieces]))
         for number, part in enumerate(pieces):

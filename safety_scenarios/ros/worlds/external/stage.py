@@ -61,7 +61,8 @@ class Stage:
             f'{self._world.drive_enable or "no topic"}. Let its drive listen there, or stop '
             f'it between trials'))
         self._confirmed(name, place, lambda: self._mover.put(name, place))
-        self._until(lambda: self._is_standing(name), lambda: f'the robot {name!r}: it does not come to '
+        self._until(lambda: self._is_standing(name),
+                    lambda: f'the robot {name!r}: it does not come to '
                     f'rest where it was put. Does it start inside of something?')
 
     def place_body(self, name: str, place: Placed) -> None:
@@ -180,7 +181,8 @@ class Stage:
         def is_there() -> bool:
             last = self._book.last(name)
             return self._book.is_there(name) and last is not None and is_at(last[1], place)
-        self._until(is_there, lambda: _unconfirmed(self._world, name, place, self._last_pose_text(name)),
+        self._until(is_there,
+                    lambda: _unconfirmed(self._world, name, place, self._last_pose_text(name)),
                     ask)
 
     def _until(self, holds: Callable[[], bool], otherwise: Callable[[], str],

@@ -312,7 +312,8 @@ class Disturbed:
             places = self._places.get(name)
             if told[0] >= since_ns and places and not any(
                     _apart(told[1], place) <= _SAME_PLACE_M for place in places):
-                raise MeasurementError(f'the model {name!r}: it is at {_position_text(told[1])}, expected '
+                raise MeasurementError(
+                    f'the model {name!r}: it is at {_position_text(told[1])}, expected '
                                        f'it at {_position_text(places[-1])}, where it was put: {_ADVICE}')
         self._check_robot()
 

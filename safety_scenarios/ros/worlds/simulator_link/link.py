@@ -240,7 +240,8 @@ class WorldLink(ForwardingLink):
             if any(event.kind == 'fault' for event in arrived) and self._alarm() is not None:
                 raise MeasurementError(str(self._alarm()))
             held, self._held = self._held, []
-            events = sorted([*held, *self._world_events(), *map(self._simulated, arrived)], key=_when)
+            events = sorted([*held, *self._world_events(), *map(self._simulated, arrived)],
+                            key=_when)
             if events or now_ns >= schedule_ns:
                 return events
             if self._in_lockstep:

@@ -48,7 +48,8 @@ def arm(*, moving: float = 0.0, until_ms: int = 200, names=('a', 'b')) -> tuple[
 def person(x: float, y: float) -> tuple[PoseBook, TrackedBody]:
     """Return a person who stands there, and the poses."""
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
-    one = TrackedBody('stimulus_1', models_of(intent, True)[0], BodyPath(intent.bodies()[0], False),
+    one = TrackedBody('stimulus_1', models_of(intent, True)[0],
+                      BodyPath(intent.bodies()[0], False),
                       {'human_pose'})
     one.course.begin((0.0, 0.0, 0.0), 0)
     one.since_ns = 0

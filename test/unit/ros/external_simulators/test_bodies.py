@@ -48,7 +48,8 @@ def test_who_comes_toward_the_robot_stops_where_that_is_said():
 
 def test_a_way_is_followed_from_point_to_point():
     """Each told from where the robot was."""
-    course = BodyPath(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))).bodies()[0], False)
+    course = BodyPath(walking(walks=Walk(speed=1.0, by=((3.0, 1.0), (0.0, 1.0)))).bodies()[0],
+                      False)
     assert after(course, 10.0)[:2] == pytest.approx((1.0, 3.0), abs=0.1)
 
 
@@ -75,7 +76,8 @@ def test_who_was_not_moved_for_long_does_not_jump():
 
 def test_several_stand_abreast():
     """As without a world."""
-    places = [BodyPath(walking(count=2).bodies()[place], False).begin(ROBOT, 0) for place in (0, 1)]
+    places = [BodyPath(walking(count=2).bodies()[place], False).begin(ROBOT, 0) for place in (0,
+                                                                                              1)]
     assert math.dist(places[0][:2], places[1][:2]) == pytest.approx(0.7)
 
 

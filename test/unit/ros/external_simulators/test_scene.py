@@ -199,7 +199,8 @@ def test_who_falls_lies_from_the_middle_of_the_fall_on_and_stands_when_coming_ag
     """One of two bodies is there, across where the person looked."""
     intent = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5,
                       figure=Figure(posture='falls', after_s=0.5))
-    one = TrackedBody('', models_of(intent, True)[0], BodyPath(intent.bodies()[0], False), {'scan'},
+    one = TrackedBody('', models_of(intent, True)[0], BodyPath(intent.bodies()[0], False),
+                      {'scan'},
                       fall=fall_of(intent.bodies()[0], True))
     scene, asked = scene_of(WorldBlock(), one)
     one.course.begin(START, 0)

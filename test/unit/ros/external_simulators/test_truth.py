@@ -19,7 +19,8 @@ PERSON = PersonAt(distance=2.0, bearing=0.0, speed=0.0, nearest=0.5)
 
 def person(book: PoseBook, *, is_there: bool = True) -> TrackedBody:
     """Return a person 2 m ahead, shown on scan."""
-    one = TrackedBody('stimulus_1', models_of(PERSON, True)[0], BodyPath(PERSON.bodies()[0], False),
+    one = TrackedBody('stimulus_1', models_of(PERSON, True)[0],
+                      BodyPath(PERSON.bodies()[0], False),
                       {'scan'})
     one.course.begin((0.0, 0.0, 0.0), 0)
     one.since_ns = 0 if is_there else None
@@ -152,7 +153,8 @@ def test_what_has_gone_is_told_so_from_then_on(asked_ms):
     drive(book, 0.0, until_ms=100)
     truth = Truth(book, 'robot', disc(0.3), WorldBlock(), -1, False)
     truth.leave(['scan'], asked_ms * MS)
-    assert [stamp_ns // MS for stamp_ns, states in truth.new_states({}) if 'scan' in states] == [60]
+    assert [stamp_ns // MS for stamp_ns, states in truth.new_states({})
+            if 'scan' in states] == [60]
 
 
 def test_a_world_that_begins_anew_is_another_one():

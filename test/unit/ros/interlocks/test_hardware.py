@@ -99,7 +99,8 @@ class Topics:
 
 def test_two_interlocks_hear_one_topic():
     node, words = Topics(), [Word('/status', 500 * MS), Word('/status', 500 * MS)]
-    listening = Listening(node, [('status', Subscription(word, word.take)) for word in words], Alone())
+    listening = Listening(node, [('status', Subscription(word, word.take)) for word in words],
+                          Alone())
     listening.look()
     listening.look()
     assert len(node.callbacks) == 2

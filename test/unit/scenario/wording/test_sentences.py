@@ -28,7 +28,8 @@ def labelled() -> list[tuple[str, str, str]]:
 
 
 def heard(pattern: str, text: str, told: str = '') -> PatternReading:
-    return read_pattern(partial(place_of, compile_pattern(pattern)), read(text), told, fold=str.lower)
+    return read_pattern(partial(place_of, compile_pattern(pattern)), read(text), told,
+                        fold=str.lower)
 
 
 @for_each(('label', 'pattern', 'text'), labelled())

@@ -129,9 +129,11 @@ def test_ends_of_an_interval_are_rounded_outwards():
     share = Estimate(value=0.5, low=0.010149, high=0.98851, n=9, unit='1', confidence=0.95,
                      method='')
     assert estimate_text(share) == '50 [1.01, 98.9] %, n=9'
-    assert estimate_text(share.model_copy(update={'unit': 's', 'low': -0.010151, 'high': None})) == \
+    assert estimate_text(
+        share.model_copy(update={'unit': 's', 'low': -0.010151, 'high': None})) == \
         '0.5 [-0.0102, unbounded] s, n=9'
-    assert estimate_text(share.model_copy(update={'low': 0.99996, 'high': 1.0})) == '50 [99.9, 100] %, n=9'
+    assert estimate_text(
+        share.model_copy(update={'low': 0.99996, 'high': 1.0})) == '50 [99.9, 100] %, n=9'
 
 
 def test_a_fall_between_two_values_is_found_there_and_nowhere_else():
