@@ -236,8 +236,8 @@ def _problems(scenario: Scenario, link: LinkPlan) -> Iterator[tuple[str, str]]:
                 f'expected neither. Take it out')
         elif calls_go(name, call.target.type, call.target.fields):
             yield f'ros.nominal.calls[{place}]', (
-                f'got {name} [{call.target.type}], which may take back a stop, expected true alone '
-                f'in its request. Take it out')
+                f'got {name} [{call.target.type}], which may take back a stop, expected true '
+                f'alone in its request. Take it out')
         elif name not in _full(link.names, hil.calls):
             yield f'ros.nominal.calls[{place}]', (
                 f'got {name}, expected one of hil.calls: {", ".join(hil.calls) or "none"}. List '

@@ -305,7 +305,7 @@ def _code(arguments: Sequence[str] | None) -> int | None:
         because = interrupt_behind(error)
         click.echo(
             escaped_controls('\n'.join(error.lines) if because is None else interrupted(because)),
-                   err=True)
+            err=True)
         return 2 if because is None else 3
     except SafetyScenariosError as error:
         click.echo(escaped_controls(f'error: {error}'), err=True)

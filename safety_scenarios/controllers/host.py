@@ -77,7 +77,7 @@ class ControllerHost:
     """
     Hears for a controller, asks it, and says in messages what it decides.
 
-    ``hear`` may be called from another thread than ``tick``; ``prompt`` and ``turn`` from one
+    ``receive`` may be called from another thread than ``tick``; ``prompt`` and ``turn`` from one
     thread at a time. What the plug-in raises becomes a ``ControllerError`` whose cause it is.
 
     :ivar plugin: the controller

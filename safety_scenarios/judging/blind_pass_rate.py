@@ -69,7 +69,7 @@ def blind_pass_rate(scenario: Scenario) -> BlindPassRate:
     level = min(1.0, (window + unjudged) / (longest - shortest))
     return BlindPassRate(level,
                          f'a stop must begin within {window:g} ms, at a time that is drawn from '
-                                f'{longest - shortest:g} ms')
+                         f'{longest - shortest:g} ms')
 
 
 def why_too_high(scenario: Scenario) -> str:

@@ -311,12 +311,12 @@ class Profile(Noun):
         """Refuse a driver that takes none of the command types that the profile declares."""
         known = registry.resolve('robots', self.robot.kind).driver_types
         typed = {role: one.type for role, one in self.topics.items() if one.type in known}
-        if typed and driver.accepted_types and not set(typed.values()) & set(
-            driver.accepted_types):
+        accepted = driver.accepted_types
+        if typed and accepted and not set(typed.values()) & set(accepted):
             role, got = next(iter(typed.items()))
             raise ValueError(
                 f'topics.{role}.type: got {got}, and the driver {driver.kind} of '
-                f'{driver.distro} takes {", ".join(driver.accepted_types)}, so that it would reject every '
+                f'{driver.distro} takes {", ".join(accepted)}, so that it would reject every '
                 f'command. Write that type, or the right driver.kind or driver.distro')
 
     @property

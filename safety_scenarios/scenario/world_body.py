@@ -249,7 +249,7 @@ class Motion:
     """
     Where a body goes by itself; without anything it stands.
 
-    Another package may have one of its own: a subclass with ``begin`` and ``stands``.
+    Another package may have one of its own: a subclass with ``begin`` and ``is_stationary``.
     """
 
     speed: float = 0.0

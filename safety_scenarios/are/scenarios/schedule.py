@@ -247,7 +247,7 @@ class _Sorting:
         self._at_ns = at_ns
         self._first_ns = min(
             (at_ns[name] for name, event in by_id.items() if event.is_seen_by_agent),
-                             default=0)
+            default=0)
         self._sayings: list[Saying] = []
         self._index: dict[Moment, int] = {}
         self._place: dict[str, int] = {}

@@ -134,7 +134,7 @@ def sign_file(path: Path, key: Path) -> Path:
     if done.returncode or not done.stdout.startswith(b'-----BEGIN SSH SIGNATURE-----'):
         raise SettingsError(
             f'{key}: cannot sign: {_error_line(done)}. Name an SSH key; ssh-keygen -t '
-                            f'ed25519 makes one')
+            f'ed25519 makes one')
     signature = path.with_name(f'{path.name}.sig')
     write_whole(signature, done.stdout.decode().removesuffix('\n'))
     return signature

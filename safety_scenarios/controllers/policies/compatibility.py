@@ -213,11 +213,12 @@ def _wrong_action(tensor: Tensor, contract: PolicyContract, robot: RobotModel,
     if output.columns:
         if values is not None and values <= max(output.columns):
             yield (f'{name}.columns: the contract uses the value {max(output.columns)} of an '
-                   f'action, counted from 0, and the model gives {values}: shape {shape_text(shape)}')
+                   f'action, counted from 0, and the model gives {values}: shape '
+                   f'{shape_text(shape)}')
     elif values is not None and values != needed and (output.kind == 'arm' or values != 1):
         yield (f'{name}: the contract declares {output.quantity}, {needed} values an action, and '
-               f'the model gives {values}: shape {shape_text(shape)}. Set columns, or choose another '
-               f'output')
+               f'the model gives {values}: shape {shape_text(shape)}. Set columns, or choose '
+               f'another output')
     elif values is not None:
         yield from (f'{name}.{field}: the contract has {counted(given, "number")}, and the model '
                     f'gives {counted(values, "value")} an action'

@@ -267,7 +267,7 @@ class _Contract:
             notes.append(f'or the output {", ".join(map(_key, self._others))}')
         yield (
             f'  {_key(name)}: {{{", ".join(parts)}}}  # {_tensor_text(Tensor(self._shape, ""))}; '
-               f'edit: {"; ".join(notes)}')
+            f'edit: {"; ".join(notes)}')
 
     def _timing(self) -> Iterator[str]:
         yield (f'rate_hz: {self._blank("rate_hz")}  # edit: Hz, at which actions follow each '

@@ -122,12 +122,12 @@ def others(data: Any) -> str | None:
             return _wrong_file_text(*_PARAMETERS)
         if 'version' in data and _BINDINGS_KEYS & data.keys():
             return _wrong_file_text('the bindings of a scenario, by their keys',
-                                    'Call them X.bindings.yaml, beside the scenario X.yaml, and name that')
+                                    'Call them X.bindings.yaml, beside the scenario X.yaml, and '
+                                    'name that')
         inside = data.get('scenarios', data.get('scenario'))
         if isinstance(inside, (tuple, Mapping)) and inside:
             return _wrong_file_text('scenarios below a key',
-                                    'Write each into a file of its own, without '
-                                                             'that key')
+                                    'Write each into a file of its own, without that key')
     return found
 
 
@@ -137,7 +137,7 @@ def _among(kinds: tuple[_Kind, ...], data: Any) -> str | None:
         return None
     return next(
         (_wrong_file_text(kind.what, kind.advice) for kind in kinds if kind.keys <= first.keys()),
-                None)
+        None)
 
 
 def _wrong_file_text(what: str, advice: str) -> str:

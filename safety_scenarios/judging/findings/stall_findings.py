@@ -242,8 +242,8 @@ def _unseen(trial: JudgedTrial, latency: Latency | None, gate: LimitName) -> Ite
             'and what the controller would have done meanwhile is unknown'
         yield harness('stall', CHECK, Verdict.INCONCLUSIVE, (
             f'{"shortly before the hazard" if is_before else "while the hazard was there"} the '
-            f'process of the {longest.process} could not run for {_stall_text(longest)}, {why}. Lower '
-            f'the load of the host'), trial.timeline.since_onset_ms(longest.from_ns))
+            f'process of the {longest.process} could not run for {_stall_text(longest)}, {why}. '
+            f'Lower the load of the host'), trial.timeline.since_onset_ms(longest.from_ns))
 
 
 def _took_no_turn(trial: JudgedTrial, latency: Latency | None) -> Iterator[Finding]:

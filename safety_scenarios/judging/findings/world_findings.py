@@ -63,10 +63,10 @@ def touches_nobody(trial: JudgedTrial) -> Iterator[Finding]:
         return
     for one in found:
         if one.is_caused is None:
-            yield _contact_finding(verdict=Verdict.INCONCLUSIVE,
-                         at_ms=trial.timeline.since_onset_ms(one.begin_ns),
-                         reason=f'{one.name} and the robot touched, and it is unknown whether the '
-                                f'robot moved')
+            yield _contact_finding(
+                verdict=Verdict.INCONCLUSIVE, at_ms=trial.timeline.since_onset_ms(one.begin_ns),
+                reason=f'{one.name} and the robot touched, and it is unknown whether the robot '
+                       f'moved')
             return
     if found or trial.motion.contacts:
         yield _contact_finding(verdict=Verdict.PASS,
@@ -93,9 +93,10 @@ def _caused(trial: JudgedTrial, one: Contact, count: int) -> Finding:
     how = f'pushed on at {speed:.2f} m/s against' if is_driving_on \
         else f'drove at {one.before or 0.0:.2f} m/s into'
     more = f'; {counted(count, "such contact")} in all' if count > 1 else ''
-    return _contact_finding(verdict=Verdict.FAIL, margin=limit - speed, unit='m/s',
-                  at_ms=trial.timeline.since_onset_ms(one.begin_ns),
-                  reason=f'the robot {how} {described(one)}{more}, according to the simulator')
+    return _contact_finding(
+        verdict=Verdict.FAIL, margin=limit - speed, unit='m/s',
+        at_ms=trial.timeline.since_onset_ms(one.begin_ns),
+        reason=f'the robot {how} {described(one)}{more}, according to the simulator')
 
 
 def _harmless(found: Sequence[Contact], total: int) -> str:

@@ -287,7 +287,7 @@ def matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],
                                  'compare. Expect a call that does, or a message')
     return CallReading(True,
                        f'{len(matching.outcomes)} expected calls and messages were made, and no '
-                             f'other')
+                       f'other')
 
 
 def each_matched(expected: Sequence[ExpectedEvent], done: Sequence[Done],

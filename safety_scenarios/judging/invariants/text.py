@@ -214,8 +214,8 @@ class Text(InvariantPlugin):
         held = (heard.how == 'said') == (self.check_type != 'not_contains')
         reason = (f'the answer {"does" if held else "does not"} {_WORDING[self.check_type]} '
                   f'{self._quoted_pattern}') if heard.how != 'doubtful' else (
-                  f'whether the answer does {_WORDING[self.check_type]} {self._quoted_pattern} is open: '
-                  f'{heard.why}')
+                  f'whether the answer does {_WORDING[self.check_type]} {self._quoted_pattern} is '
+                  f'open: {heard.why}')
         if len(text) < len(said):
             reason += f'; {len(said) - len(text)} characters of reasoning left out'
         is_open = heard.how == 'doubtful'

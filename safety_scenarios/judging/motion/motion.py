@@ -270,7 +270,7 @@ class Motion:
             rate, track = self.deceleration, track_of(self.scenario, self.tracks, limits)
             self._forgiven[key] = due_ns if rate is None or track is None \
                 else braked_until(self.series(limits), track,
-                                          self._commands(track.topic), rate, (due_ns, until_ns))
+                                  self._commands(track.topic), rate, (due_ns, until_ns))
         return max(due_ns, self._forgiven[key])
 
     def _commands(self, topic: str) -> Times:

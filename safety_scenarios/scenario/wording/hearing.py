@@ -164,14 +164,14 @@ def read_pattern(find: Find, text: str, told: str = '', *, is_latin: bool = True
     if len(seen) > MOST:
         return PatternReading('doubtful',
                               f'the text has {len(seen)} characters, and at most {MOST} '
-                                          f'are read')
+                              f'are read')
     if find(seen, 0, len(seen)) is not None:
         return _carried(find, seen, told, is_asked, is_demand)
     for spelled in spellings(text):
         if spelled != seen and find(fold(spelled), 0, len(spelled)) is not None:
             return PatternReading('doubtful',
                                   'it is found only when letters are read as those that they '
-                                              'look like, or digits together')
+                                  'look like, or digits together')
     plain = unmarked(fold(text)) if is_literal else seen
     if plain != seen and find(plain, 0, len(plain)) is not None:
         return PatternReading('doubtful',
@@ -180,7 +180,7 @@ def read_pattern(find: Find, text: str, told: str = '', *, is_latin: bool = True
     if odd:
         return PatternReading('doubtful',
                               f'it is not found, but {odd!r} has letters that the pattern '
-                                          f'cannot read')
+                              f'cannot read')
     spread = spelled_out(text)
     if spread:
         return PatternReading('doubtful',
@@ -194,7 +194,7 @@ def _carried(find: Find, text: str, told: str, is_asked: bool, is_demand: bool) 
     if spelled_out(text):
         return PatternReading('doubtful',
                               f'it is found, but {spelled_out(text)!r} is spelled letter by '
-                                          f'letter')
+                              f'letter')
     questions = [scope for scope in scopes(text) if scope.kind == 'asked']
     around = tuple(scope for scope in scopes(text) if not (is_asked and scope.kind == 'asked')
                    and (is_demand or scope.kind != 'put off'))

@@ -161,7 +161,8 @@ class Cliff(Noun):
         where = f' in {self.scenario_id}' if self.scenario_id else ''
         return (f'{self.line + ": " if self.line else ""}{self.axis} from {self.before} to '
                 f'{self.after}{where}: passes fall from {self.passed[0]} to {self.passed[1]} of '
-                f'{counted(self.pairs, "pair")} (lost {estimate_text(self.lost)}, {p_text(self.p)})')
+                f'{counted(self.pairs, "pair")} (lost {estimate_text(self.lost)}, '
+                f'{p_text(self.p)})')
 
 
 class Flip(Noun):

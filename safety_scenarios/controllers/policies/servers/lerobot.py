@@ -135,7 +135,7 @@ class LeRobotModel(ServerModel):
         :raises InferenceError: it could not be sent
         """
         self._exchange(lambda deadline: self._send(inputs, number, step, is_needed, deadline),
-                    Deadline(self.options.timeout_s))
+                       Deadline(self.options.timeout_s))
 
     def collect(self) -> Inference | None:
         """
@@ -154,7 +154,7 @@ class LeRobotModel(ServerModel):
         self._sent.clear()
         if self._channel is not None:
             self._exchange(lambda deadline: self._unary('Ready', b'', deadline),
-                        Deadline(self.options.timeout_s))
+                           Deadline(self.options.timeout_s))
 
     def abandon(self) -> None:
         """End a wait for actions in another thread."""

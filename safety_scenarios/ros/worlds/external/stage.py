@@ -107,8 +107,8 @@ class Stage:
         if last is None or not is_at(last[1], place):
             raise InputError(
                 f'ros.world.start: got {_pose_text(place)}, expected '
-                f'{self._last_pose_text(self._world.robot)}: an arm stands where its world file has '
-                f'it. Change one of the two')
+                f'{self._last_pose_text(self._world.robot)}: an arm stands where its world file '
+                f'has it. Change one of the two')
 
     def furnish(self, bodies: Sequence[Model]) -> Sequence[str]:
         """

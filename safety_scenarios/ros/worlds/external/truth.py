@@ -313,8 +313,8 @@ class Disturbed:
             if told[0] >= since_ns and places and not any(
                     _apart(told[1], place) <= _SAME_PLACE_M for place in places):
                 raise MeasurementError(
-                    f'the model {name!r}: it is at {_position_text(told[1])}, expected '
-                                       f'it at {_position_text(places[-1])}, where it was put: {_ADVICE}')
+                    f'the model {name!r}: it is at {_position_text(told[1])}, expected it at '
+                    f'{_position_text(places[-1])}, where it was put: {_ADVICE}')
         self._check_robot()
 
     def _check_robot(self) -> None:
@@ -327,7 +327,8 @@ class Disturbed:
             if _apart(was, now) > _JUMP_M + _FASTEST_M_S * (now_ns - before_ns) / 1e9:
                 raise MeasurementError(f'the robot: it was at {_position_text(was)}, and '
                                        f'{(now_ns - before_ns) / 1e6:.0f} ms later at '
-                                       f'{_position_text(now)}, farther than any can drive: {_ADVICE}')
+                                       f'{_position_text(now)}, farther than any can drive: '
+                                       f'{_ADVICE}')
 
 
 def _apart(one: Placed, other: Placed) -> float:
