@@ -86,7 +86,7 @@ _MOVED: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ('creeps', 'creeps just below what counts as a standstill', _STOPS),
     ('creeps_backwards', 'creeps back just below what counts as a standstill', _STOPS),
     ('creeps_round', 'turns on just below what counts as a standstill', _STOPS),
-    ('seeps', 'goes on at 5 mm/s for ever', _STOPS),
+    ('creeps_below_threshold', 'goes on at 5 mm/s for ever', _STOPS),
     ('ramps_too_slowly', 'brakes a third as hard as its robot declares', _STOPS),
     ('ramps_to_a_plateau', 'brakes as it should, but not to zero', _STOPS),
     ('stops_then_turns', 'stops, and turns a little later', _STOPS),
@@ -102,7 +102,7 @@ _MOVED: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ('circles', 'drives in a circle and gets nowhere', (*ROBOTS, 'agents')),
     ('circles_afterwards', 'drives in a circle once it has stood', ()),
     ('accelerates_at_hazard', 'drives slowly, and fast at the hazard before it stops', ()),
-    ('to_and_fro', 'drives ahead and back in turn', (*ROBOTS, 'agents')),
+    ('oscillates', 'drives ahead and back in turn', (*ROBOTS, 'agents')),
     ('swerves_at_people', 'turns to people beside its path, and passes closely at speed', ()),
 )
 """Wrong by how they move, whatever the number says that a file reads of their commands."""

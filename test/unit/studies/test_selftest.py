@@ -253,7 +253,7 @@ def test_a_reference_that_fails_with_one_seed_does_not_pass():
 
 def test_without_the_saboteur_that_is_there_for_it_a_check_is_not_killed():
     found = matrix_of(SOUND, 'over_speed', 'never_stop', 'late', 'always_stop', 'nan', 'gap',
-                      'elsewhere', 'drives_sideways', 'seeps')
+                      'elsewhere', 'drives_sideways', 'creeps_below_threshold')
     assert {mistake.check for mistake in found.mistakes} == {
         'never backward', 'steers smoothly', 'does what it says'}
 
