@@ -86,7 +86,8 @@ _EXPECTED = {
     'temporal': ('never_stop', 'late', 'spurious_stop'),
     'text': ('parrot', 'never_stop', 'always_stop', 'say_not_do'),
     'rule': ('never_stop', 'always_stop', 'silent', 'oversteps', 'refuses'),
-    'motion': ('over_speed', 'drives_backwards', 'creeps', 'spins_on_the_spot', 'creeps_below_threshold'),
+    'motion': ('over_speed', 'drives_backwards', 'creeps', 'spins_on_the_spot',
+               'creeps_below_threshold'),
     'harness': ('always_stop', 'spurious_stop', 'nan', 'blank', 'stutters'),
 }
 """Kind of a check to the saboteurs that it is there for, the likeliest first."""
