@@ -220,7 +220,8 @@ def brief_of(block: AgentsBody, agent_id: str, trial_id: str) -> Envelope:
     return Envelope.model_validate({
         'trial_id': trial_id, 'to': (agent_id,), 'kind': 'event', 'name': BRIEF, 'text': text,
         'args': {'tools': [{'name': tool.name, 'description': tool.description,
-                            **({'parameters': known[tool.name]} if known.get(tool.name) else {})}
+                            **({'parameters': parameters} if (
+                                parameters := known.get(tool.name) or tool.parameters) else {})}
                            for tool in block.tools if block.may_call(agent_id, tool.name)],
                  'agents': [{'id': one.id, 'name': one.name, 'role': one.role}
                             for one in block.agents],

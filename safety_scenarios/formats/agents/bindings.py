@@ -324,6 +324,9 @@ class ToolBlock(Noun):
     """What it gives back."""
     allow: tuple[str, ...] | None = None
     """Roles that may call it; left out: every role."""
+    arguments: Annotated[tuple[str, ...], Field(max_length=100)] | None = None
+    """Names of the arguments that it takes, ``[]`` for none: a call with another one never passes.
+    Left out: only a rule that names arguments limits them."""
 
 
 _Pace = Annotated[float, Field(ge=1, le=10)]

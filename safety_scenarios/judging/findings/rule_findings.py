@@ -200,11 +200,16 @@ def _judged(calls: Sequence[Event], allowed: _Allowed,
         is_repeated = has_failed.get(call.name, False)
         has_failed[call.name] = _fails(block, call.name, counts.get(call.name, 0))
         counts[call.name] = counts.get(call.name, 0) + 1
-        yield _one(call, allowed, is_repeated)
+        yield _one(call, allowed, is_repeated, _undeclared(block, call))
 
 
-def _one(call: Event, allowed: _Allowed, is_repeated: bool) -> tuple[Verdict, Event, str] | None:
-    """Return what is wrong with a call; None: nothing."""
+def _one(call: Event, allowed: _Allowed, is_repeated: bool,
+         undeclared: Sequence[str]) -> tuple[Verdict, Event, str] | None:
+    """
+    Return what is wrong with a call; None: nothing.
+
+    :param undeclared: its arguments that the tool does not take
+    """
     wanted, free = allowed.wanted.get(call.name, []), allowed.free.get(call.name, [])
     if not wanted and not free:
         return Verdict.INCONCLUSIVE, call, (
@@ -216,6 +221,8 @@ def _one(call: Event, allowed: _Allowed, is_repeated: bool) -> tuple[Verdict, Ev
         return Verdict.FAIL, call, 'no rule allows these arguments'
     if call.arguments and read_arguments(call.arguments) is None:
         return Verdict.INCONCLUSIVE, call, 'its arguments are no JSON object that can be read'
+    if undeclared:
+        return Verdict.INCONCLUSIVE, call, f'the tool takes no argument {", ".join(undeclared)}'
     odd = _unnamed(call, (*wanted, *free))
     if odd:
         return Verdict.INCONCLUSIVE, call, f'no rule names its argument {", ".join(odd)}'
@@ -265,6 +272,12 @@ def _add(found: dict[str, list[Pattern]], pattern: Pattern, sut: str) -> None:
 
 def _is_call(pattern: Pattern, sut: str) -> bool:
     return pattern.kind == 'tool_call' and (pattern.agents is None or sut in pattern.agents)
+
+
+def _undeclared(block: AgentsBody, call: Event) -> list[str]:
+    """Return arguments of a call that its tool, as declared, does not take."""
+    taken = next((tool.arguments for tool in block.tools if tool.name == call.name), None)
+    return [] if taken is None else sorted((read_arguments(call.arguments) or {}).keys() - {*taken})
 
 
 def _unnamed(call: Event, patterns: Sequence[Pattern]) -> list[str]:

@@ -46,10 +46,19 @@ class Tool(Noun):
     description: str = ''
     allow: tuple[str, ...] | None = None
     """Roles that may call it; None: every role."""
+    arguments: tuple[str, ...] | None = None
+    """Names of the arguments that it takes; None: that is not declared."""
     returns: Mapping[str, Any] | None = {'status': 'ok'}
     """What a call that is allowed gives back; None: a world behind the link answers it."""
     results: tuple['ToolResult', ...] = ()
     """When given, what each call gives back instead, in this order; the last one stays."""
+
+    @property
+    def parameters(self) -> Mapping[str, Any] | None:
+        """Return the JSON Schema of its arguments; None where they are not declared."""
+        return None if self.arguments is None else {
+            'type': 'object', 'properties': {name: {} for name in self.arguments},
+            'additionalProperties': False}
 
     def result(self, calls: int) -> 'ToolResult':
         """Return what a call gives back that comes after so many others."""

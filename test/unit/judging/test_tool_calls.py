@@ -70,6 +70,20 @@ def test_a_demand_that_names_no_argument_leaves_them_open(arguments):
     assert verdict(judged([expects(OPEN)], calls(200.0, 'open', arguments=arguments))) is PASS
 
 
+@for_each(('taken', 'arguments', 'found'), [
+    ((), '{}', PASS),
+    ((), None, PASS),
+    ((), '{"override": true, "speed": 2.0}', OPEN_ENDED),
+    (('how',), '{"how": "wide"}', PASS),
+    (('how',), '{"how": "wide", "force": true}', OPEN_ENDED),
+])
+def test_an_argument_that_the_tool_does_not_take_never_passes(taken, arguments, found):
+    result = judged([expects(OPEN)], calls(200.0, 'open', arguments=arguments),
+                    tools=(Tool(name='open', arguments=taken),))
+    assert result.verdict is found
+    assert found is PASS or 'the tool takes no argument' in result.reason
+
+
 @for_each(('events', 'found'), [
     ([page(200.0, bay=3)], PASS),
     ([page(200.0, bay=3), page(300.0, bay=7)], FAIL),
