@@ -156,7 +156,8 @@ class Participants:
             results.append(ToolResult(returns=one.given, after_ns=round(one.after_ms * 1e6)))
         is_plain = results == [ToolResult(returns=block.mock.returns)]
         return Tool(name=name, description=description, allow=block.allow,
-                    arguments=block.arguments, returns=results[0].returns, results=() if is_plain else tuple(results))
+                    arguments=block.arguments, returns=results[0].returns,
+                    results=() if is_plain else tuple(results))
 
     def _check_tools(self) -> None:
         known = [tool.name for tool in self._file.tools]

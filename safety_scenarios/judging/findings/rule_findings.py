@@ -277,7 +277,8 @@ def _is_call(pattern: Pattern, sut: str) -> bool:
 def _undeclared(block: AgentsBody, call: Event) -> list[str]:
     """Return arguments of a call that its tool, as declared, does not take."""
     taken = next((tool.arguments for tool in block.tools if tool.name == call.name), None)
-    return [] if taken is None else sorted((read_arguments(call.arguments) or {}).keys() - {*taken})
+    given = read_arguments(call.arguments) or {}
+    return [] if taken is None else sorted(given.keys() - {*taken})
 
 
 def _unnamed(call: Event, patterns: Sequence[Pattern]) -> list[str]:
