@@ -30,7 +30,7 @@ from safety_scenarios.trial.session import Session
 from safety_scenarios.trial.summary import PreflightRow
 from safety_scenarios.trial.trial import ONSET, Trial
 
-SCRIPT = Path(__file__).resolve().parents[2] / 'are' / 'app' / 'app_server.py'
+SCRIPT = Path(__file__).resolve().parent / 'app' / 'app_server.py'
 _LONGEST = 50_000_000
 """Bytes of one answer: more is no answer of a tool."""
 _SHOWN = 500
