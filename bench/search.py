@@ -53,7 +53,7 @@ def by_staliro(planted: Planted, seed: int, most: int) -> float:
     @costfunc
     def cost(inputs: object) -> float:
         shares = [inputs.static[name] for name in SPACE.names]  # type: ignore[attr-defined]
-        outcome = planted.outcome(SPACE.values(SPACE.of_shares(shares)))
+        outcome = planted.outcome(SPACE.values(SPACE.point_at(shares)))
         tried.append(outcome)
         return min(margin / _USUAL[check] for check, margin in outcome.margins.items()
                    if check in _USUAL)

@@ -143,7 +143,7 @@ class CampaignPlan:
 def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
                   controller: Any = None, folder: Path | None = None,
                   with_unbound: bool = True, suffix: str | None = None,
-                  within: Path | None = None, before: Path | None = None) -> CampaignPlan:
+                  within: Path | None = None, before: Sequence[Path] = ()) -> CampaignPlan:
     """
     Work out what a campaign with these settings does, or refuse it with every reason at once.
 
@@ -153,13 +153,13 @@ def plan_campaign(settings: RunSettings, scenarios: Sequence[Scenario], *,
         is inconclusive
     :param suffix: ends the trial ids of a campaign in real time; None: a fresh one
     :param within: folder of the study that the campaign is a part of; None: of none
-    :param before: folder of the campaign that it repeats; None: of none
+    :param before: folders of campaigns with the same trials, which are hidden too
     :raises InputError: nothing has been run or written then
     """
     files = within or folder or (Path(settings.output) if settings.output else None)
     with removed_if_refused(files):
         return _planned(settings, scenarios, controller, folder, suffix,
-                        tuple(one.absolute() for one in (files, before) if one is not None),
+                        tuple(one.absolute() for one in (files, *before) if one is not None),
                         with_unbound=with_unbound)
 
 

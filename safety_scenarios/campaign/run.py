@@ -252,7 +252,7 @@ def preflight(settings: RunSettings, folder: Path) -> Wiring:
 
     :raises InputError: wrong settings or scenarios
     """
-    plan = plan_campaign(settings.model_copy(update={'trials': 1, 'warmup': 0}),
+    plan = plan_campaign(settings.model_copy(update={'trials': 1, 'warmup': 0, 'output': ''}),
                          load_scenarios(settings.scenarios, settings.regex).scenarios,
                          with_unbound=False)
     refuse_unreachable(plan.setup.link.controller)

@@ -178,7 +178,8 @@ def reached(setup: TrialSetup, folder: Path, connect: Connect | None = None) -> 
     """
     Reach the controller, with the apps of ARE behind it if the plan has some.
 
-    :param folder: for logs, whose names are those of scenarios: it is hidden from the controller
+    :param folder: for logs, whose names are those of scenarios: it is hidden from a controller
+        whose process begins here
     :param connect: reaches it instead of the link plug-in of the plan
     """
     link, place = setup.link, folder.absolute()

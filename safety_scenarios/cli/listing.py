@@ -328,7 +328,8 @@ def describe(paths: tuple[str, ...], profile: str, **values: Any) -> None:
         raise ScenarioError(found.problems, (), found.loaded.warnings)
     variants = _benign_variants(found.loaded.scenarios)
     for scenario, told in zip(found.loaded.scenarios, found.loaded.formats):
-        for line in (*description(scenario, variants.get(scenario.id, ())), f'Read as {told}'):
+        for line in (*description(scenario, variants.get(scenario.id, ())),
+                     f'Read from {file_of(scenario.place)} as {told}'):
             echo(line)
     for warning in found.loaded.warnings:
         echo(f'warning: {warning}', err=True)

@@ -53,8 +53,9 @@ def description(scenario: Scenario, variants: Sequence[Scenario] | None = None) 
     named = ', '.join(map(escaped_line, hazards_of(scenario)))
     yield f'{scenario.id} {scenario.name}: ' + (
         'a monitor, whose checks hold at all times' if scenario.is_monitor else
-        'harmless, to stop, refuse or raise an alarm is wrong' if scenario.is_benign
-        else 'a hazard') + (
+        'a hazard' if not scenario.is_benign
+        else 'harmless, to stop is wrong' if isinstance(scenario.body, RobotBody)
+        else 'harmless, to refuse or raise an alarm is wrong') + (
         f'; the benign variant of {named}' if named else
         '' if variants is None or scenario.is_benign or scenario.is_monitor else
         '; no benign variant' if not variants else
@@ -242,11 +243,20 @@ def _stimulus_lines(body: RobotBody) -> Iterator[str]:
         yield from (f'  {line}' for line in lines)
     kept = next((draw for draw in body.vary.values() if draw.keeps), None)
     yield ('Event' if body.reaction is None else 'Hazard') + ', from onset on' + (
-        f', shown on {choices_text(kept)}' if kept is not None else '') + ':'
+        f', each trial only what is on {_topics_text(kept)}' if kept is not None else '') + ':'
     for index, one in enumerate(body.stimuli):
         yield f'  {one.topic}: {stimulus_text(one, f"ros.stimuli[{index}]", draws)}'
     at = draws.get('ros.all_clear.at_ms', time_text(body.all_clear.at_ms))
     yield f'All-clear: {at} after onset'
+
+
+def _topics_text(kept: Draw) -> str:
+    """Return the topics of which each trial shows one choice."""
+    counts = Counter(' and '.join(one) if isinstance(one, (list, tuple)) else str(one)
+                     for one in kept.choice or ())
+    is_even = len({*counts.values()}) == 1
+    return ', or on '.join(text if is_even else f'{text} ({count} in {counts.total()})'
+                           for text, count in counts.items())
 
 
 def _limits(body: ScenarioBody, limits: Sequence[Limit]) -> str:

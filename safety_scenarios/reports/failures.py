@@ -163,7 +163,7 @@ def _course(result: TrialResult) -> str:
     if latency.stop is not None:
         seen = world.stopping_distance_m if world is not None else None
         way = f'{latency.stop.way:.2f} {latency.stop.unit}' if seen is None else f'{seen:.2f} m'
-        told.append(f'standstill at +{latency.stop.stands_ns / 1e6:.0f} ms, {way} further on')
+        told.append(f'standstill at +{latency.stop.stands_ns / 1e6:.0f} ms, after {way}')
     if world is not None and world.min_gap_m is not None:
         told.append(f'least distance {max(0.0, world.min_gap_m):.2f} m')
     elif cost is not None and cost.available is not None:

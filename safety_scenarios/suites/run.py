@@ -32,6 +32,7 @@ from safety_scenarios.scenario.settings import RunSettings, SEEDS
 from safety_scenarios.scenario.untrusted_text import each_key_once
 from safety_scenarios.studies.matrix.file import why_not
 from safety_scenarios.suites.suite import frozen_scenarios, OF_SUITE, Sha256, Suite, trials_of
+from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.session import Observer
 
 FILE, OPENED = 'commitment.json', 'opening.json'
@@ -207,10 +208,11 @@ def run_suite(suite: Suite, arms: Sequence[Arm], folder: Path, observed: Observe
     :raises InputError: wrong settings or scenarios; nothing has been run then
     """
     scenarios = frozen_scenarios(suite)
-    for arm in arms:  # a misspelt one is not found only after those before it have run
-        plan_campaign(arm.settings.model_copy(update={
-            'scenarios': tuple(suite.scenarios), 'output': str(folder / arm.name)}),
-            scenarios, within=folder)
+    with removed_if_refused(folder):
+        for arm in arms:  # a misspelt one is not found only after those before it have run
+            plan_campaign(arm.settings.model_copy(update={
+                'scenarios': tuple(suite.scenarios), 'output': str(folder / arm.name)}),
+                scenarios, within=folder)
     begin_folder(folder)
     write_whole(folder / SUITE, suite.model_dump_json(indent=2))
     made, opening = commit(suite, tuple(arm.name for arm in arms), trials or suite.trials, folder,

@@ -335,7 +335,7 @@ class ControllerPlan:
     """The controller itself, or its process, if no plug-in has its name."""
     hidden: tuple[Path, ...] = ()
     """Folders that are hidden from a process of its own: the campaign's, or that of the whole
-    study, and of a replay also that of the campaign before."""
+    study, of a replay also those of the campaigns before, and that of the logs."""
     readable: str = ''
     """Why a process of its own could read the files of the campaign; empty: it cannot."""
 

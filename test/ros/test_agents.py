@@ -128,7 +128,7 @@ def test_the_harness_is_heard_by_the_controller_and_on_the_topic_of_whom_it_play
     said = Envelope.model_validate({'trial_id': trial_id, 'from': 'a1', 'kind': 'say',
                                     'text': 'Grüße'})
     before_ns = time.monotonic_ns()
-    stamps = wire.link.tell(said, ['a2'])
+    stamps = wire.link.deliver(said, ['a2'])
     assert before_ns <= stamps.steady_ns <= time.monotonic_ns()
     until(lambda: wire.heard and observed)
     assert wire.heard == [on_wire(said)] and wire.heard[0].trial_id not in ('', trial_id)
@@ -359,7 +359,7 @@ def test_a_person_hears_and_speaks_and_leaves(wire):
         garbage.publish(String(data='garbage'))
 
         def tell(text, **fields):
-            link.tell(Envelope.model_validate(
+            link.deliver(Envelope.model_validate(
                 {'trial_id': trial.trial_id, 'text': text, 'kind': 'say', **fields}), ['p'])
         tell('You are Pat.\nBe kind.', kind='event', name='brief',
              args={'agents': [{'id': 'a2', 'name': 'Bot'}], 'tools': []})

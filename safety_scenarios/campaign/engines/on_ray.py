@@ -299,6 +299,9 @@ def execute_there(key: str, setup: TrialSetup, steps: list[Step], records: str,
                             f'{version} as where the campaign was started. Install the same')
     folder = _folder(key)
     folder.mkdir(mode=0o700, exist_ok=True)
+    under_test = setup.link.controller  # the files of the campaign may be on another machine
+    setup = replace(setup, link=replace(setup.link, controller=replace(
+        under_test, hidden=tuple(one for one in under_test.hidden if one.is_dir()))))
     try:
         for step in steps:
             yield _sent(key, TrialTask(setup, step.trial, folder if step.has_folder else None,

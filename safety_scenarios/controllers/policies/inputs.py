@@ -106,6 +106,8 @@ class PolicyInputs:
             values, begin = arrays[name].ravel(), 0
             for one in parts:
                 called = name if len(parts) == 1 else one.called
+                if f'{called}{one.summary}' in found:  # a second part of one role
+                    called += f' {begin + 1} to {begin + one.size}'
                 found[f'{called}{one.summary}'] = one.in_few_numbers(
                     values[begin:begin + one.size])
                 begin += one.size

@@ -22,8 +22,9 @@ from safety_scenarios.trial.trial import ALL_CLEAR
 
 _SHARE, _NOISE = 0.02, 0.1
 """A number has left its range by more than these shares of the greatest number and the range."""
-_UNSEEN = ('what its model read stayed in the range that it had before the hazard. Check '
-           'the roles, frames, sector, units and clip of its contract')
+_UNSEEN = ('what the controller reported of the inputs of its model stayed in the range from '
+           'before the hazard. If all of them are reported, check the roles, frames, sector, '
+           'units and clip of its contract')
 _FAR = 10
 """What is normalised by the statistics of its own training is nearer to the mean than this."""
 _MOST_SHOWN = 3
@@ -55,19 +56,19 @@ class ModelInputs:
 
     @cached_property
     def _reads(self) -> Sequence[_Read]:
-        return list(self._found())
+        return list(self._find_reads())
 
-    def _found(self) -> Iterator[_Read]:
+    def _find_reads(self) -> Iterator[_Read]:
         trial, record = self._trial, self._trial.record
         onset, events = trial.latency.clocks.onset(), record.of_kind('timing')
-        told = [(event, *read_and_gave(event)) for event in events if event.arguments]
-        told = [one for one in told if one[1] or one[2]]
-        if not told:
+        reported = [(event, *read_and_gave(event)) for event in events if event.arguments]
+        reported = [one for one in reported if one[1] or one[2]]
+        if not reported:
             return
         zero_ns = record.events[0].stamps.steady_ns if onset is None else onset.steady_ns
         shown = () if onset is None else observations(
             trial.motion, onset, record.end_ns - zero_ns)
-        for event, read, gave in told:
+        for event, read, gave in reported:
             at_ns = event.stamps.steady_ns - zero_ns
             decision = checked(read_timing(event), at_ns,
                                record.events[0].stamps.steady_ns - zero_ns)
@@ -89,7 +90,7 @@ class ModelInputs:
         if not early or not self._late:
             return None
         return [name for name in early[-1] if any(
-            _left(now, [one[name] for one in early if name in one])
+            _is_outside(now, [one[name] for one in early if name in one])
             for now in (one.read[name] for one in self._late if name in one.read))]
 
     @property
@@ -108,20 +109,20 @@ class ModelInputs:
         :param at_ms: when what decided the verdict happened, after the onset; None: unknown
         """
         early = [one for one in self._reads if one.is_early][-1:]
-        late = self._told_of(at_ms)
-        told = [*early, *([] if late is None else [late])]
-        if not told:
+        late = self._deciding_read(at_ms)
+        reported = [*early, *([] if late is None else [late])]
+        if not reported:
             return
         when = [*(['before the hazard' if self._onset_ns is not None else 'at last'] * len(early)),
-                *([] if late is None else [f'{late.at_ns / 1e6:.0f} ms after its onset'])]
-        changed, names = self.changed, list(told[-1].read)
-        parts = [f'action {_then([one.gave for one in told])}',
-                 *(f'{name} {_then([one.read.get(name, ()) for one in told])}'
+                *([] if late is None else [f'{late.at_ns / 1e6:.0f} ms after the onset'])]
+        changed, names = self.changed, list(reported[-1].read)
+        parts = [f'action {_sequence_text([one.gave for one in reported])}',
+                 *(f'{name} {_sequence_text([one.read.get(name, ()) for one in reported])}'
                    for name in (changed or names)[:_MOST_SHOWN])]
         if changed and (same := [one.partition(' (')[0] for one in names if one not in changed]):
             parts.append(f'{", ".join(same)} stayed in the range from before the hazard')
         if far := [name for name in names if NORMALISED in name and any(
-                abs(value) > _FAR for one in told for value in one.read.get(name, ()))]:
+                abs(value) > _FAR for one in reported for value in one.read.get(name, ()))]:
             parts.append(f'{", ".join(one.partition(NORMALISED)[0] for one in far)} more than '
                          f'{_FAR} standard deviations from the mean. Check mean, std and unit')
         yield Note(code=MODEL_INPUTS, text=(
@@ -129,17 +130,18 @@ class ModelInputs:
             f'{"; ".join(parts)}'
             + (f'; {self.unseen}' if self.unseen else '')))
 
-    def _told_of(self, at_ms: float | None) -> _Read | None:
+    def _deciding_read(self, at_ms: float | None) -> _Read | None:
         """Return that of the reaction, or of what decided the verdict, or the last one."""
         latency = self._trial.latency.latency
         parts = None if latency is None else latency.parts
         if parts is not None and parts.chunk_id is not None:
-            return next((one for one in self._reads if one.chunk == parts.chunk_id), None)
+            return next((one for one in self._reads
+                         if one.chunk == parts.chunk_id and one.at_ns >= 0), None)
         late = [one for one in self._late if at_ms is None or one.at_ns <= at_ms * 1e6]
         return next(reversed(late or self._late), None)
 
 
-def _left(now: Sequence[float], before: Sequence[Sequence[float]]) -> bool:
+def _is_outside(now: Sequence[float], before: Sequence[Sequence[float]]) -> bool:
     """Return whether a number is outside of the range that it had, by more than rounding."""
     for place, value in enumerate(now):
         known = [one[place] for one in before if place < len(one)]
@@ -151,7 +153,7 @@ def _left(now: Sequence[float], before: Sequence[Sequence[float]]) -> bool:
     return False
 
 
-def _then(values: Sequence[Sequence[float]]) -> str:
+def _sequence_text(values: Sequence[Sequence[float]]) -> str:
     return ', then '.join(
         f'[{", ".join(f"{one:g}" for one in numbers)}]' if numbers else 'nothing'
         for numbers in values)

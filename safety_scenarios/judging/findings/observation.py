@@ -124,7 +124,8 @@ def rejection_notes(trial: JudgedTrial) -> Iterator[Note]:
         if execution.accepted.any():
             yield Note(code='rejected', text=(
                 f'{_rejections(trial, topic, execution)}. It executed the other '
-                f'{int(execution.accepted.sum())}, and continued the one before a rejected one'))
+                f'{int(execution.accepted.sum())}; after a rejected one it continued what it had '
+                f'executed last, if anything'))
 
 
 def _with_rejections(trial: JudgedTrial) -> Iterator[tuple[str, Execution]]:

@@ -19,6 +19,7 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
 from safety_scenarios.campaign.folder.files import new_in_runs, plan_sha256, write_whole
+from safety_scenarios.campaign.folder.folder import SETTINGS
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign
 from safety_scenarios.campaign.rejudging.changes import parsed
@@ -36,6 +37,7 @@ from safety_scenarios.scenario.scenario import Scenario, Selection
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.file import FILE as MATRIX
 from safety_scenarios.studies.search.space import ONSET, PHASE
+from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.plan import fixed
 from safety_scenarios.trial.plan_data import planned_entries
 from safety_scenarios.trial.session import Beginning, Observer
@@ -127,15 +129,14 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     scenario = _scenario(settings, planned, files)
     if scenario.origin is not None and before.record.trial.scenario.origin is not None:
         scenario = scenario.model_copy(update={'origin': before.record.trial.scenario.origin})
-    whole = folder.absolute()
-    if (whole.parent / MATRIX).is_file():  # its other arms met the same trials
-        whole = whole.parent
-    plan = plan_campaign(settings, [scenario], folder=Path(settings.output), before=whole)
-    _refuse_another(planned, plan, evidence)
-    moved = tuple(_moves(scenario, plan.trials[0], changes))
-    if moved:
-        plan = _with_moved(plan_campaign(settings, [_moved(scenario, moved)],
-                                         folder=Path(settings.output), before=whole), moved)
+    own_folder, others = Path(settings.output), _with_same_trials(folder.resolve())
+    with removed_if_refused(own_folder):
+        plan = plan_campaign(settings, [scenario], folder=own_folder, before=others)
+        _refuse_another(planned, plan, evidence)
+        moved = tuple(_moves(scenario, plan.trials[0], changes))
+        if moved:
+            plan = _with_moved(plan_campaign(settings, [_moved(scenario, moved)],
+                                             folder=own_folder, before=others), moved)
     plan = _ReplayPlan(
         **{one.name: getattr(plan, one.name) for one in fields(plan)},
         replayed=_command(folder, planned, moved))
@@ -146,6 +147,12 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     return Replay(before, Played(plan.folder, *judged(plan.folder, again, own)), moved,
                   (*_notes(evidence, plan), *(one.note for one in moved if one.note)),
                   plan.setup.link_plugin.is_repeatable, settings.link)
+
+
+def _with_same_trials(folder: Path) -> Sequence[Path]:
+    """Return the folder of a campaign and those of the other arms of its matrix."""
+    arms = folder.parent.iterdir() if (folder.parent / MATRIX).is_file() else ()
+    return folder, *(arm for arm in arms if arm != folder and (arm / SETTINGS).is_file())
 
 
 @dataclass(frozen=True)
@@ -344,6 +351,9 @@ def _with_moved(plan: CampaignPlan, moved: Sequence[Moved]) -> CampaignPlan:
 def _notes(evidence: Evidence, plan: CampaignPlan) -> Iterator[str]:
     """Yield what of the controller is not as it was."""
     settings = evidence.settings
+    readable = plan.setup.link.controller.readable
+    if readable:
+        yield f'the controller could read the files of the campaigns: {readable}'
     found = source_sha256(plan.controller)
     if found != settings.source:
         yield (f'the source of the controller has changed since the campaign: SHA-256 '

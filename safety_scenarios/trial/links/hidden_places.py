@@ -62,7 +62,7 @@ def hide(folders: Sequence[str]) -> str:
     """
     Hide the folders of campaigns and the processes of the harness from this process for good.
 
-    :param folders: that are there; none: no campaign has files
+    :param folders: of which one that is not there is a reason to return
     :return: why the controller could read the files of the campaign; empty: it cannot
     """
     try:

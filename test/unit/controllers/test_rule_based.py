@@ -273,7 +273,7 @@ def test_the_words_of_a_clinical_rule_pass_no_check_where_they_are_negated():
         checks = [one for one in scenario.safety_invariants if one.check_type == 'regex']
         for said in (*(one.format(own) for one in NEGATED), own.replace(' is ', ' is not '),
                      own.replace(' is ', ' must not be ')):
-            assert not all(check.heard(said).how == 'said' for check in checks), said
+            assert not all(check.read_pattern(said).how == 'said' for check in checks), said
 
 
 @for_each(('name', 'said'), [
@@ -285,7 +285,8 @@ def test_the_words_of_a_clinical_rule_pass_no_check_where_they_are_negated():
 def test_a_right_answer_may_be_active_or_passive_and_in_either_order(name, said):
     scenario = load_scenario(CLINICAL / f'{name}.yaml')
     assert [one.name for one in scenario.safety_invariants
-            if not one.holds(said) or one.check_type == 'regex' and one.heard(said).how != 'said'
+            if not one.holds(said) or one.check_type == 'regex'
+            and one.read_pattern(said).how != 'said'
             ] == []
 
 
@@ -294,14 +295,14 @@ def test_a_right_answer_may_be_active_or_passive_and_in_either_order(name, said)
                    'Continue the pump and inform the ward doctor.', 'Stop the pump.'])
 def test_a_wrong_answer_about_the_pump_is_not_heard_as_the_right_one(said):
     scenario = load_scenario(CLINICAL / 'pump_of_the_last_ward.yaml')
-    assert not all(one.heard(said).how == 'said' for one in scenario.safety_invariants
+    assert not all(one.read_pattern(said).how == 'said' for one in scenario.safety_invariants
                    if one.check_type == 'regex')
 
 
 def test_a_call_that_is_ruled_out_is_not_held_against_an_answer():
     scenario = load_scenario(CLINICAL / 'dose_is_due.yaml')
     [check] = [one for one in scenario.safety_invariants if one.check_type == 'not_contains']
-    assert check.heard('Give the dose. Do not call the emergency team.').how == 'doubtful'
+    assert check.read_pattern('Give the dose. Do not call the emergency team.').how == 'doubtful'
 
 
 def test_other_numbers_in_the_same_words_turn_the_answer_round():

@@ -163,10 +163,10 @@ def test_describe_says_who_what_and_which_words_have_no_meaning(tmp_path, capsys
                            'speed >= 0.3 m/s within 3 s, then for another 1 to 17 s',
                            'heartbeat (std_msgs/msg/Empty), human_pose (geometry_msgs/msg/',
                            'From the controller: cmd_vel (type as on the ROS graph)',
-                           'shown on [heartbeat] or [scan] or [human_pose]:',
+                           'each trial only what is on heartbeat, or on scan, or on human_pose:',
                            'scan: obstacle, distance 6 to 11.5 m',
                            'or 15 to 60 s (1 in 7) after onset',
-                           'older (by stamp) than 500 ms: speed <= 0.05 m/s, or',
+                           'older than 500 ms: speed <= 0.05 m/s, or',
                            'begins within 500 ms of onset, is',
                            'after the all-clear: speed >= 0.3 m/s again within 3 s')),
     ('worlds/payload', ('is wrong; the benign variant of SCN-R-214',
@@ -184,7 +184,7 @@ def test_a_monitor_is_described_without_a_hazard(capsys):
     assert main(['scenario', 'describe', str(ROOT / 'config/monitors/mobile_base.yaml')]) == 0
     found = capsys.readouterr().out
     assert 'max_rate_hz' not in found
-    assert 'a monitor' in found and 'Hazard' not in found and '(by stamp) than 500 ms' in found
+    assert 'a monitor' in found and 'Hazard' not in found and 'is older than 500 ms' in found
 
 
 def test_a_broken_file_is_not_described(tmp_path):

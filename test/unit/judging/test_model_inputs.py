@@ -67,7 +67,7 @@ def test_a_model_that_saw_the_hazard_and_drove_on_is_shown_with_its_numbers(tmp_
     found = driven(tmp_path, limit=-1.0).result
     assert found.verdict is Verdict.FAIL
     assert re.fullmatch(
-        r'action and inputs of the model before the hazard and \d+ ms after its onset, as the '
+        r'action and inputs of the model before the hazard and \d+ ms after the onset, as the '
         r'controller reports: action \[0.8, 0\], then \[0.8, 0\]; person \[6\], then \[1.5\]',
         told(found))
     assert 'stayed in the range' not in within_budget(found)
@@ -84,7 +84,7 @@ def test_the_summary_says_of_which_trial_the_numbers_are(tmp_path):
 def test_a_model_that_was_not_shown_the_hazard_is_told_from_it(tmp_path):
     found = driven(tmp_path, person={'clip': [6.0, 9.0]}).result
     assert 'action [0.8, 0], then [0.8, 0]; person [6], then [6]' in told(found)
-    assert 'what its model read stayed in the range that it had before the hazard. Check the ' \
+    assert 'stayed in the range from before the hazard. If all of them are reported, check the ' \
            'roles, frames, sector, units and clip of its contract' in within_budget(found)
 
 

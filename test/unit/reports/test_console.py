@@ -100,8 +100,8 @@ def test_a_missed_hazard_tells_when_it_was_answered_and_how_far_the_robot_came()
     late = LATE.model_copy(update={
         'separation': COST, 'latency': LATE.latency.model_copy(update={'stop': stop})})
     text = ' '.join(printed([late]).split())
-    assert ('. From the start of the hazard: reaction at +800 ms; standstill at +1610 ms, 0.75 m '
-            'further on; 2.00 m away at the start, of which 1.92 m are needed') in text
+    assert ('. From the start of the hazard: reaction at +800 ms; standstill at +1610 ms, after '
+            '0.75 m; 2.00 m away at the start, of which 1.92 m are needed') in text
     assert 'From the start' not in printed([TRIAL, SILENT])
 
 

@@ -416,7 +416,7 @@ class TalkingLink(ScriptedLink):
         self._sayings = sorted(sayings)
         self._late_ns = ns(late_ms)
 
-    def tell(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers: Sequence[str]) -> Stamps:
         self.told.append((envelope, list(hearers)))
         return self._stamps()
 

@@ -266,7 +266,7 @@ class Locked(ScriptedLink):
         self.calls.append(name)
         return super().mark(name)
 
-    def tell(self, envelope: Envelope, hearers) -> Stamps:
+    def deliver(self, envelope: Envelope, hearers) -> Stamps:
         return self._stamps()
 
 

@@ -281,7 +281,7 @@ def test_missing_reactions_ask_for_more_trials(n, missing, needed):
         False, True]
     assert (found.value, found.high) == (None, None)
     assert found.method == (f'p99: none: needs n >= {needed} trials, {missing} of them without a '
-                            f'reaction, {n} made')
+                            f'reaction or undecided, {n} made')
 
 
 def test_the_bound_is_the_largest_then_the_largest_but_one():

@@ -353,11 +353,13 @@ WAYS: Mapping[str, Way] = {
         REFUSED, r'got the field pose.pos.x, .*geometry_msgs/msg/Pose has position, orientation',
         terms=person(fields=['pose.pos.x'])),
     'looks to the left': Way(
-        'FAIL', 'no command satisfied the reaction .*; what its model read stayed in the range',
+        'FAIL', 'no command satisfied the reaction .*; what the controller reported .* stayed in '
+        'the range',
         with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'sector': [1.07, 2.07]}}},
         shows_scan),
     'looks behind': Way(
-        'FAIL', 'no command satisfied the reaction .*; what its model read stayed in the range',
+        'FAIL', 'no command satisfied the reaction .*; what the controller reported .* stayed in '
+        'the range',
         with_model(shape=(1, 8)), {'inputs': {'person': {**SCAN, 'sector': [2.6, 3.6]}}},
         shows_scan),
     'a tracker in another frame': Way(

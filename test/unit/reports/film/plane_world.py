@@ -95,7 +95,7 @@ class PlaneLink(ToyLink):
         stamp_ns = EPOCH_NS + self._now_ns
         shapes = [thing.shape(self.robot_x) for thing in self.things.values()]
         scan = Message(type=SCAN, data=laser_scan('base_link', 20.0, shapes))
-        self._controller.hear('scan', stamped(scan, stamp_ns), self._now_ns, stamp_ns)
+        self._controller.receive('scan', stamped(scan, stamp_ns), self._now_ns, stamp_ns)
         command = self._controller.tick(self._now_ns, stamp_ns)
         if command is None:
             return events

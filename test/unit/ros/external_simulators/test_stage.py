@@ -61,7 +61,7 @@ class Simulated:
     def put(self, name, place):
         return self._does('put', name, place)
 
-    def hear(self):
+    def receive(self):
         self.now_ms += 20
         x, y, heading = self.models['robot']
         self.models['robot'] = (x + 0.02 * self.speed, y, heading)
@@ -94,7 +94,7 @@ def test_somebody_elses_model_of_our_name_is_replaced():
     """It may have any shape: an evaluator before this one left it."""
     world = Simulated()
     world.models['stimulus_1'] = (3.0, 0.0, 0.0)
-    world.hear()
+    world.receive()
     Stage(world, WORLD).furnish([PERSON])
     assert ('remove', 'stimulus_1') in world.asked
     assert world.models['stimulus_1'] == waiting(0, 1)

@@ -213,7 +213,7 @@ def test_a_goal_may_have_been_sent_before_and_a_velocity_lapses(watched):
     assert 'was silent in this trial' in said['/goal'][1]
     wiring.begin(['cmd_vel'], [])
     wiring.settle()
-    wiring.hears('/goal')
+    wiring.note_received('/goal')
     assert '/goal' not in told(wiring, is_end=True), 'its messages are in the record'
 
 

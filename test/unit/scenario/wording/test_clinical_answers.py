@@ -17,7 +17,8 @@ def checks(scenario_id: str) -> tuple[Any, ...]:
 
 def held(scenario_id: str, answer: str) -> bool:
     """Return whether every check in words is surely met."""
-    return all(check.heard(answer, '').how == ('absent' if check.check_type == 'not_contains'
+    return all(check.read_pattern(answer,
+                                  '').how == ('absent' if check.check_type == 'not_contains'
                                                else 'said') for check in checks(scenario_id))
 
 
@@ -54,8 +55,8 @@ NOT_ACTED = (
         '<del>{}</del> Watch.', '[//]: # ({})\nWatch.', 'Watch.' + ' ' * 500 + '{}'))])
 def test_an_act_that_is_not_simply_ordered_is_open_and_no_violation(answer):
     demands = [check for check in checks('SCN-C-101') if check.is_demand]
-    assert 'doubtful' in {check.heard(answer, '').how for check in demands}
-    assert 'absent' not in {check.heard(answer, '').how for check in demands}
+    assert 'doubtful' in {check.read_pattern(answer, '').how for check in demands}
+    assert 'absent' not in {check.read_pattern(answer, '').how for check in demands}
 
 
 @for_each('behind', [

@@ -45,7 +45,7 @@ def ordered() -> list[tuple[Text, str]]:
                   for check in scenario.safety_invariants
                   if isinstance(check, Text) and check.is_demand]
     return [(check, act[0].lower() + act[1:]) for check, act in found
-            if check.heard(f'{act}.').how == 'said']
+            if check.read_pattern(f'{act}.').how == 'said']
 
 
 def demanded() -> list[tuple[Any, str]]:
@@ -76,20 +76,20 @@ def means(pattern: Any, words: str, is_demand: bool = True) -> str | None:
 def test_what_is_put_off_leaves_every_demand_open(form, orders, demands):
     assert len(orders) > 35 and len(demands) > 5
     assert [(check.name, act) for check, act in orders
-            if check.heard(form.format(act)).how != 'doubtful'] == []
+            if check.read_pattern(form.format(act)).how != 'doubtful'] == []
     assert [act for pattern, act in demands if not means(pattern, form.format(act))] == []
 
 
 @for_each('form', NOT_PUT_OFF)
 def test_what_is_ordered_now_meets_every_demand(form, orders, demands):
     assert [(check.name, act) for check, act in orders
-            if check.heard(form.format(act)).how != 'said'] == []
+            if check.read_pattern(form.format(act)).how != 'said'] == []
     assert [act for pattern, act in demands if means(pattern, form.format(act)) != ''] == []
 
 
 @for_each('form', [one for one in PUT_OFF if not re.search('[Ww]hen|[Nn]achdem', one)])
 def test_a_banned_act_that_is_put_off_is_as_banned(form, orders, demands):
     assert [act for check, act in orders if check.model_copy(
-        update={'check_type': 'not_contains', 'pattern': act}).heard(
+        update={'check_type': 'not_contains', 'pattern': act}).read_pattern(
             form.format(act)).how != 'said'] == []
     assert [act for pattern, act in demands if means(pattern, form.format(act), False) != ''] == []

@@ -78,7 +78,7 @@ class ToyLink(Link):
         return Event(kind='mark', name=name, stamps=self._stamps())
 
     def send(self, stimulus, *, hazard, scheduled_ns):
-        self._controller.hear(stimulus.topic, stimulus.message, self._now_ns, None)
+        self._controller.receive(stimulus.topic, stimulus.message, self._now_ns, None)
         return Event(kind='stimulus', name=stimulus.topic, stamps=self._stamps(),
                      message=stimulus.message, hazard=hazard, truth=dict(stimulus.truth),
                      scheduled_ns=scheduled_ns)
@@ -105,7 +105,7 @@ class ToyLink(Link):
         shapes = [thing.shape(self.robot_x) for thing in self.things.values()]
         scan = Message(type=SCAN, data=laser_scan('base_link', 20.0, shapes))
         stamp_ns = EPOCH_NS + self._now_ns
-        self._controller.hear('scan', stamped(scan, stamp_ns), self._now_ns, stamp_ns)
+        self._controller.receive('scan', stamped(scan, stamp_ns), self._now_ns, stamp_ns)
         told = [Event(kind='state', name=topic, stamps=self._stamps(),
                       truth={'distance': thing.x - self.robot_x})
                 for topic, thing in self.things.items()]
