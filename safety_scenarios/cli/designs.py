@@ -220,7 +220,8 @@ def run_design(file: Path, given: Mapping[str, Any], *, live: bool,
     locked, plan, codes = locked_plan(
         file, {name: value for name, value in given.items() if name != 'output'}, folder)
 
-    observed = observers_of(plan, given)
+    # What prints the progress counts verdicts, which are sealed while the arms have codes.
+    observed = observers_of(plan, {**given, 'console': 'quiet'} if codes else given)
 
     @contextmanager
     def watched(arm: PlannedArm) -> Iterator[Sequence[Observer]]:

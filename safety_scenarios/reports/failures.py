@@ -248,8 +248,9 @@ def _closest(what: str, found: Closest, meanings: Mapping[str, str]) -> str:
     one = found.condition
     return (f'closest, and not shown: {what} {_where(one, meanings)}: {_share(one.inside)}, '
             f'elsewhere {_share(one.outside)}; one as clear comes by chance with p = '
-            f'{figures_up(one.p, 2)}. If these shares are the true ones, about '
-            f'{figures_up(found.trials, 2)} trials show it')
+            f'{figures_up(one.p, 2)}. About '
+            f'{figures_up(found.trials, 2)} trials are needed if these shares are the true ones, '
+            f'and more if chance made them this far apart')
 
 
 def _nothing(search: Search) -> str:

@@ -120,7 +120,7 @@ class Closest:
 
     condition: Condition
     trials: int
-    """About so many show it, if the shares in them are those of these trials."""
+    """Needed to show it, in about half of the cases, if these are the true shares."""
 
 
 @dataclass(frozen=True)

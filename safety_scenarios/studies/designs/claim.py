@@ -350,8 +350,8 @@ def measured_time(folder: Path) -> TrialTime:
 
     :raises SettingsError: the folder does not tell that
     """
-    matrix = next((one for one in (folder, folder.absolute().parent) if (one / FILE).is_file()),
-                  None)
+    matrix = next((one for one in (folder, folder.absolute().parent) if (one / FILE).is_file()
+                   and read_matrix(one / FILE)[0].is_frozen), None)  # else a user's own file
     arms = [folder] if matrix is None else [
         one.parent for one in sorted(matrix.glob(f'*/{SETTINGS}'))]
     trials = sum(len(read_trials(one)) for one in arms)

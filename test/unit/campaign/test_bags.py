@@ -229,5 +229,4 @@ def test_a_recording_of_ours_is_played_without_what_it_tells_of_its_trial(bags):
     played = read_recording(bags['late'], BagBlock(file='bag'), {'cmd_vel': 'is commanded'})
     names = {one.name for one in played.topics}
     assert 'human_pose' in names and not any('safety_scenarios' in name for name in names)
-    assert played.excluded_topics[
-        'safety_scenarios/trial'] == 'describes the trial that was recorded'
+    assert played.left_out['safety_scenarios/trial'] == 'describes the trial that was recorded'
