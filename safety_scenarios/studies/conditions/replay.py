@@ -9,6 +9,7 @@ planned then, to the last value, before anything is moved: else the replay is re
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 import json
 import math
@@ -19,7 +20,6 @@ from typing import Any
 from safety_scenarios import registry
 from safety_scenarios.campaign.folder.evidence import Evidence, evidence_of
 from safety_scenarios.campaign.folder.files import new_in_runs, plan_sha256, write_whole
-from safety_scenarios.campaign.folder.folder import SETTINGS
 from safety_scenarios.campaign.folder.provenance import source_sha256
 from safety_scenarios.campaign.plan import CampaignPlan, plan_campaign
 from safety_scenarios.campaign.rejudging.changes import parsed
@@ -36,6 +36,7 @@ from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario, Selection
 from safety_scenarios.scenario.settings import RunSettings
 from safety_scenarios.studies.matrix.file import FILE as MATRIX
+from safety_scenarios.studies.matrix.file import read_matrix
 from safety_scenarios.studies.search.space import ONSET, PHASE
 from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.plan import fixed
@@ -150,9 +151,11 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
 
 
 def _with_same_trials(folder: Path) -> Sequence[Path]:
-    """Return the folder of a campaign and those of the other arms of its matrix."""
-    arms = folder.parent.iterdir() if (folder.parent / MATRIX).is_file() else ()
-    return folder, *(arm for arm in arms if arm != folder and (arm / SETTINGS).is_file())
+    """Return the folder of a campaign, or of its whole matrix: its other arms met the same."""
+    with suppress(InputError):  # a user's own file of that name, or none
+        if read_matrix(folder.parent / MATRIX)[0].is_frozen:
+            return (folder.parent,)
+    return (folder,)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from safety_scenarios.campaign.statistics.quantiles import wilks_n
 from safety_scenarios.campaign.statistics.sequential import anytime_n, bounded
 from safety_scenarios.campaign.statistics.special_functions import binomial_tails
 from safety_scenarios.errors import did_you_mean, in_words, SettingsError
-from safety_scenarios.studies.matrix.file import FILE
+from safety_scenarios.studies.matrix.file import FILE, read_matrix
 
 Subject = Literal['miss rate', 'false stop rate', 'failure rate', 'pass rate', 'reaction',
                   'difference of failures']

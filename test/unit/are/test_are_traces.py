@@ -189,7 +189,7 @@ def test_the_reader_gives_back_what_was_written_line_by_line(tmp_path, profile):
     assert [(one.event_id, one.event_type, one.time_s) for one in read] == [
         (name, event['event_type'], event['event_time']) for name, event in events.items()]
     answer = next(one for one in read if one.event_type == 'AGENT' and one.event_id != 'reaction')
-    assert json.loads(answer.result_text)['text'] == '\u2028 \x85 \r\n stop'
+    assert json.loads(answer.said)['text'] == '\u2028 \x85 \r\n stop'
 
 
 def test_a_long_trace_is_written_in_short_pieces():

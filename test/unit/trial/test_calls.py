@@ -49,7 +49,7 @@ class Stack(ScriptedLink):
         if self._waiting and self._waiting[0][0] <= min(schedule_ns, self._due_ns()):
             due_ns, call, symbol, state = self._waiting.pop(0)
             self.now_ns = max(self.now_ns, due_ns)
-            return [Event(kind='call_state', name=call.asked.name, stamps=self._stamps(),
+            return [Event(kind='call_state', name=call.target.name, stamps=self._stamps(),
                           text=state, symbol=symbol)]
         return super().receive_until(schedule_ns)
 

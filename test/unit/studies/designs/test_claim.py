@@ -23,6 +23,7 @@ from safety_scenarios.studies.designs.claim import (
     read_claim,
     TrialTime,
 )
+from safety_scenarios.studies.matrix.file import freeze, matrix_of_controllers, write_matrix
 from scipy import stats
 from unit.loopback_runs import loopback_run
 
@@ -157,7 +158,7 @@ def test_a_power_is_never_said_to_be_higher_than_it_is():
 
 def test_the_time_of_a_matrix_and_of_an_arm_is_that_of_the_trials_of_all(tmp_path):
     """The arms took turns: each of them lasted as long as both."""
-    (tmp_path / 'matrix.yaml').touch()
+    write_matrix(freeze(matrix_of_controllers(['a', 'b'], ['SCN-R-101'])), tmp_path)
     for name, began, ended_s in (('a', '00', 40), ('b', '04', 44)):
         folder = loopback_run(tmp_path / name, 'SCN-R-101', trials=2).folder
         settings = json.loads((folder / 'settings.json').read_text(encoding='utf-8'))
@@ -166,6 +167,8 @@ def test_the_time_of_a_matrix_and_of_an_arm_is_that_of_the_trials_of_all(tmp_pat
         os.utime(folder / 'trials.jsonl', (1767225600 + ended_s,) * 2)
     assert [measured_time(tmp_path / name).seconds for name in ('', 'a', 'b')] == [
         pytest.approx(44 / 4)] * 3
+    (tmp_path / 'matrix.yaml').write_text('scenarios: [SCN-R-101]\naxes: {period_ms: [50, 100]}\n')
+    assert measured_time(tmp_path / 'a').seconds == pytest.approx(40 / 2), "a user's own file"
 
 
 def test_a_rate_that_cannot_be_shown_or_assumed_is_refused():

@@ -4,6 +4,7 @@
 """A locked design is run exactly as it was locked, and whatever was changed is found."""
 
 from collections.abc import Callable
+from functools import partial
 import json
 from pathlib import Path
 import re
@@ -15,6 +16,7 @@ from safety_scenarios.cli.designs import answered, opened
 from safety_scenarios.cli.main import main
 from safety_scenarios.errors import InputError
 from safety_scenarios.formats.loading import load_scenarios
+from safety_scenarios.reports.live import screen
 from safety_scenarios.scenario.fields import described
 from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.answer import answer, claim_answer
@@ -303,6 +305,14 @@ def test_a_junit_file_that_would_show_sealed_results_is_refused(tmp_path, capsys
                  str(tmp_path / 'junit.xml')]) == 2
     assert 'with a blinded design' in capsys.readouterr().err
     assert not list(tmp_path.glob('*.xml')) and not (tmp_path / 'run').exists()
+
+
+@pytest.mark.parametrize(('more', 'is_open'), [('', True), ('blind: true\n', False)])
+def test_the_progress_counts_no_verdicts_of_sealed_arms(tmp_path, capsys, monkeypatch, more,
+                                                        is_open):
+    monkeypatch.setattr(screen, 'Lines', partial(screen.Lines, every_s=0.0))
+    ran(tmp_path, more)
+    assert bool(re.search(r'trials; .*\d (PASS|FAIL)', capsys.readouterr().err)) is is_open
 
 
 def test_blinded_arms_have_codes_everywhere_until_they_are_opened(blinded, tmp_path, capsys):

@@ -11,6 +11,7 @@ import pytest
 import safety_scenarios as ss
 from safety_scenarios.errors import ControllerError, SettingsError
 from safety_scenarios.studies.conditions.replay import replay
+from safety_scenarios.studies.matrix.file import freeze, matrix_of_controllers, write_matrix
 from safety_scenarios.trial.links.isolated_controller import IsolatedController
 
 SCENARIO = 'SCN-R-101'
@@ -195,7 +196,7 @@ def test_a_process_that_began_with_the_plan_sees_no_more(own, tmp_path):
 def test_a_replay_does_not_see_the_campaign_that_it_repeats(own, tmp_path, before):
     if before != 'run':
         (tmp_path / 'matrix').mkdir()
-        (tmp_path / 'matrix' / 'matrix.yaml').touch()
+        write_matrix(freeze(matrix_of_controllers(['a', 'b'], [SCENARIO])), tmp_path / 'matrix')
     ss.run(SCENARIO, controller='own_cheat:SeesOthers', link='loopback', output=before)
     (tmp_path / 'seen').unlink(missing_ok=True)  # a campaign hides its own folder alone
     replay(tmp_path / before, f'{SCENARIO}:0', output=tmp_path / 'again')
