@@ -119,7 +119,7 @@ def test_a_stop_with_a_stale_stamp_is_ignored_by_a_base():
     assert result.verdict is Verdict.FAIL
     [note] = [note for note in result.notes if note.code == 'rejected']
     assert '2.000 s old' in note.text
-    assert re.search(r' rejects \d+ of \d+ commands.* It executed the other \d+, ', note.text)
+    assert re.search(r' rejects \d+ of \d+ commands.* It executed the other \d+; ', note.text)
 
 
 def old_stamps(t_ms, heard):
