@@ -121,9 +121,12 @@ def journal(trial: Trial, wanted: bool) -> Iterator[Sequence[EventSink]]:
 def _ways(record: TrialRecord) -> Iterator[tuple[float, float]]:
     """Yield what makes up each probe's error (ms): the way there, and the responder's own part."""
     for sample in probes(record):
-        if sample.two_way is not None:
-            left_ns, arrived_ns, answered_ns, _ = sample.two_way
-            yield (arrived_ns - left_ns) / 1e6, (answered_ns - arrived_ns - sample.delay_ns) / 1e6
+        answer = sample.answer
+        if answer is not None and answer.message is not None and answer.stamps.source_ns:
+            stamp = answer.message.at('header.stamp')  # when it arrived there, by the system clock
+            arrived_ns = stamp['sec'] * 1_000_000_000 + stamp['nanosec']
+            yield ((arrived_ns - sample.sent.system_ns) / 1e6,
+                   (answer.stamps.source_ns - arrived_ns - sample.delay_ns) / 1e6)
 
 
 def _of(found: Sequence[tuple[float, float | None]], delay_ms: float | None = None) \
