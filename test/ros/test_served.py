@@ -43,7 +43,7 @@ def simulator(request, domain) -> Iterator[Simulator]:
 def served(simulator, service, **fields) -> list[Reply]:
     """Put a request; return where its answer will be."""
     got: list[Reply] = []
-    simulator._set_entity(SERVED, Call(service, Fields(**fields), got.append))
+    simulator._put(SERVED, Call(service, Fields(**fields), got.append))
     return got
 
 
