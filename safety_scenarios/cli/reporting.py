@@ -258,7 +258,8 @@ def compare(folders: tuple[Path, ...], margins: tuple[str, ...], limits: Path | 
     Exit codes: 0 compared, also if a regression or "inconclusive" is printed; 2 wrong input, or
     not comparable; 3 no pair of trials that is PASS or FAIL in both, or a folder that cannot be
     relied on. With --margin also 1 shown worse than a margin; 3 a margin not shown. With --gate
-    the limits alone decide: 0 all hold; 1 one is broken; 3 one cannot be determined.
+    the limits decide: 0 all hold; 1 one is broken; 3 one cannot be determined, or no limit
+    counts a trial that is not PASS.
 
     \b
     safety-scenarios compare runs/before runs/after

@@ -39,7 +39,7 @@ from safety_scenarios.scenario.message import ChatMessage, MAX_CONTENT
 from safety_scenarios.scenario.noun import Noun
 from safety_scenarios.scenario.scenario import Scenario
 from safety_scenarios.scenario.verdict import LatencyClass, Verdict
-from safety_scenarios.scenario.wording.hearing import Find, unknown_word
+from safety_scenarios.scenario.wording.hearing import Find, PatternReading, unknown_word
 from safety_scenarios.scenario.wording.reading import read, without_reasoning
 from safety_scenarios.trial.rules.engine import replay
 from safety_scenarios.trial.rules.matching import MatchedEvent, meant
@@ -225,14 +225,6 @@ _SHOWN = 80
 """Characters of the words by which a list was found."""
 _NOT_URGENT = 'no urgent action needed', 'no immediate action needed', 'no action needed'
 """May be said in a benign variant."""
-
-
-@runtime_checkable
-class PatternReading(Protocol):
-    """What an answer says of a pattern, as ``scenario.wording.clauses`` tells it."""
-
-    how: str
-    why: str
 
 
 @runtime_checkable

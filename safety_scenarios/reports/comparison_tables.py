@@ -196,6 +196,8 @@ def gate_table(found: GateOutcome) -> Table:
                   'cannot be determined': '[yellow]cannot be determined[/]'}[one.answer]
         rows.add_row(escape(f'{one.limit} ({about})' if about else str(one.limit)), escape(of),
                      escape(one.found), answer + (f': {escape(one.why)}' if one.why else ''))
+    for name, text in found.uncounted.items():
+        rows.add_row('', escape(name), '', f'[yellow]cannot be determined[/]: {escape(text)}')
     return rows
 
 

@@ -65,7 +65,7 @@ class Cause:
         return (f'{self.check}: {counted(self.trials, "trial")} in '
                 f'{counted(len(self.scenarios), "scenario")}{among}. '
                 f'{"Worst: " if self.trials > 1 else ""}{_place(self.worst)}: {said}'
-                f'{_course(self.worst)}')
+                f'{_times_and_distances(self.worst)}')
 
 
 class Failures:
@@ -151,10 +151,11 @@ def kind_of_failure(result: TrialResult) -> str:
 
 def _sentence(result: TrialResult) -> str:
     kind = kind_of_failure(result)
-    return f'{_place(result)}{", " if kind else ""}{kind}: {result.reason}{_course(result)}'
+    return (f'{_place(result)}{", " if kind else ""}{kind}: {result.reason}'
+            f'{_times_and_distances(result)}')
 
 
-def _course(result: TrialResult) -> str:
+def _times_and_distances(result: TrialResult) -> str:
     """Return when a missed hazard was answered, when the robot stood, and how near it came."""
     latency, world, cost = result.latency, result.world, result.separation
     if not result.is_missed or latency is None:

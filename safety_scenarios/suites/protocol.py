@@ -21,9 +21,16 @@ from safety_scenarios.formats.document.file_contents import raise_problems, read
 from safety_scenarios.scenario.companion_files import HazardRegister
 from safety_scenarios.scenario.noun import Label, Noun
 from safety_scenarios.scenario.result import TrialResult
-from safety_scenarios.scenario.verdict import Verdict
 from safety_scenarios.studies.designs.claim import read_claim
-from safety_scenarios.studies.designs.limits import Gate, held, is_about, Limit, LimitFigure
+from safety_scenarios.studies.designs.limits import (
+    Gate,
+    GateOutcome,
+    held,
+    is_about,
+    Limit,
+    LimitFigure,
+    LimitOutcome,
+)
 from safety_scenarios.studies.side_by_side import Campaign
 from safety_scenarios.trial.summary import CampaignSummary
 
@@ -175,10 +182,12 @@ def decide(protocol: tuple[Protocol, str], register: HazardRegister,
                      f'{counted(known.trials, "trial")}, such as {few[0]} with {counts[few[0]]}')
     asked = [*(_bind_class_limit(limit, register, results) for limit in known.limits),
              *(_BoundLimit('all hazards', _limit_of(text)) for text in known.claims)]
-    open_ += [*_unlisted(known, register, results), *_uncounted(asked, results)]
-    campaign = Campaign(summary.controller, results, summary)
+    probed = tuple(one.limit for one in asked if not one.unprobed)
+    found = held(Gate(limits=probed), [Campaign(summary.controller, results, summary)]) \
+        if probed else GateOutcome(name='', outcomes=())
+    open_ += [*_unlisted(known, register, results), *found.uncounted.values()]
     return Decision(protocol=known.name, sha256=sha256, controller=summary.controller,
-                    lines=tuple(_lines(asked, campaign)), open=tuple(open_),
+                    lines=tuple(_lines(asked, found.outcomes)), open=tuple(open_),
                     notes=(*_unprobed(known, register, results), *_unclassed(known, results)))
 
 
@@ -189,13 +198,6 @@ class _BoundLimit:
     unprobed: str = ''
     """What no trial is about that the figure counts: the class, or a hazard that the limit names;
     empty: nothing."""
-
-    def counts(self, result: TrialResult) -> bool:
-        """Return whether a trial that is not PASS makes the figure worse."""
-        figure, ids = self.limit.figure, self.limit.scenarios
-        is_bad = not result.is_decided or figure in ('hazards_missed', 'failures') or (
-            figure == 'false_stops' and result.is_false_stop)
-        return is_bad and is_about(figure, result) and (not ids or result.scenario_id in ids)
 
 
 def _bind_class_limit(limit: ClassLimit, register: HazardRegister,
@@ -212,11 +214,10 @@ def _bind_class_limit(limit: ClassLimit, register: HazardRegister,
         ' '.join(sorted(set(limit.hazards) & wanted - probed)) if ids else 'such a hazard')
 
 
-def _lines(asked: Sequence[_BoundLimit], campaign: Campaign) -> Iterator[Line]:
-    """Yield each limit with its outcome; that one is broken is corrected for all of them."""
-    probed = tuple(one.limit for one in asked if not one.unprobed)
-    found = iter(held(Gate(limits=probed), [campaign]).outcomes if probed else ())
-    outcomes: Mapping[str, Outcome] = {'holds': 'ACCEPTED', 'broken': 'NOT ACCEPTED'}
+def _lines(asked: Sequence[_BoundLimit], outcomes: Iterable[LimitOutcome]) -> Iterator[Line]:
+    """Yield each limit with its outcome."""
+    found = iter(outcomes)
+    named: Mapping[str, Outcome] = {'holds': 'ACCEPTED', 'broken': 'NOT ACCEPTED'}
     for one in asked:
         if one.unprobed:
             yield Line(about=one.about, limit=str(one.limit), outcome='UNDECIDED', found='',
@@ -224,7 +225,7 @@ def _lines(asked: Sequence[_BoundLimit], campaign: Campaign) -> Iterator[Line]:
             continue
         held_to = next(found)
         yield Line(about=one.about, limit=str(one.limit), found=held_to.found, why=held_to.why,
-                   outcome=outcomes.get(held_to.answer, 'UNDECIDED'))
+                   outcome=named.get(held_to.answer, 'UNDECIDED'))
 
 
 def _hazards(limit: ClassLimit, register: HazardRegister) -> Iterator[str]:
@@ -251,15 +252,6 @@ def _unclassed(protocol: Protocol, results: Sequence[TrialResult]) -> Iterator[s
     if without and not asked and not protocol.claims:
         yield (f'no limit counts {counted(len(without), "scenario")} without hazards, such as '
                f'{without[0]}: name what they are about under hazards, or add a limit of all')
-
-
-def _uncounted(asked: Sequence[_BoundLimit], results: Sequence[TrialResult]) -> Iterator[str]:
-    """Yield how many trials are not PASS and count in no limit: all may hold beside them."""
-    found = [one for one in results if one.verdict is not Verdict.PASS
-             and not any(each.counts(one) for each in asked)]
-    if found:
-        yield (f'no limit counts {counted(len(found), "trial")} without PASS, such as '
-               f'{found[0].trial_id}, which is {found[0].verdict.value}: add a limit of failures')
 
 
 def _unlisted(protocol: Protocol, register: HazardRegister,

@@ -207,7 +207,7 @@ class Streams:
         self._in_world: set[str] = set()
         self._following = Following(trial.scenario)
         self.follows = self._following.moves
-        """Whether somebody need tell it what is ``heard``."""
+        """Whether it has to ``receive`` commands."""
         self.nominal: dict[str, Stream] = {}
         """By topic: what a stimulus without an interface of its own alters."""
 

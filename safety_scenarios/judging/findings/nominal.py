@@ -129,8 +129,7 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
     found = [_judged(trial, ros.nominal, spell, until_ns) for spell in spells(moved, until_ns)
              if spell.lasted_ns > MOMENT_NS and not is_within(
                  (spell.begin_ns, spell.end_ns), rested)]
-    shown = None if reacted is None else _first_reaction(reacted, (moved[0].t_ns, until_ns - 1),
-                                                         rested)
+    shown = None if reacted is None else _reaction(reacted, (moved[0].t_ns, until_ns - 1), rested)
     if shown is not None:
         found.append(_found(NO_FALSE_STOP, Verdict.INCONCLUSIVE, (
             f'{ros.reaction} held {(until_ns - shown.t_ns) / 1e6:.0f} ms before the hazard, so '
@@ -141,7 +140,7 @@ def false_stop(trial: JudgedTrial) -> Iterator[Finding]:
                        f'{ros.nominal.require} held from the first motion to the hazard')))
 
 
-def _first_reaction(reacted: MarginSeries, window: Span, rested: Sequence[Span]) -> Sample | None:
+def _reaction(reacted: MarginSeries, window: Span, rested: Sequence[Span]) -> Sample | None:
     """Return the first reaction in a window that is longer than a moment and no rest."""
     from_ns, until_ns = window
     while (shown := reacted.first_held(from_ns, MOMENT_NS + 1, until_ns)) is not None:

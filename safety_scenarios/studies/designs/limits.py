@@ -135,12 +135,16 @@ class GateOutcome(Noun):
 
     name: str
     outcomes: tuple[LimitOutcome, ...]
+    uncounted: Mapping[str, str] = {}
+    """Campaign to its trials without PASS that no limit counts, in words: all limits may hold
+    beside them."""
 
     @property
     def exit_code(self) -> int:
-        """0: all hold; 1: one is broken; 3: one cannot be determined, and none is broken."""
+        """0: all hold; 1: one is broken; 3: one cannot be determined, or a trial is uncounted."""
         answers = {one.answer for one in self.outcomes}
-        return 1 if 'broken' in answers else 0 if answers == {'holds'} else 3
+        holds = answers == {'holds'} and not self.uncounted
+        return 1 if 'broken' in answers else 0 if holds else 3
 
 
 def read_gate(path: Path) -> Gate:
@@ -167,8 +171,30 @@ def held(gate: Gate, campaigns: Sequence[Campaign]) -> GateOutcome:
                             f'two campaigns: it is about how the second differs from the first')
     found = [(limit, one, part) for one in others or [first] for limit in gate.limits
              for part in _parts(limit, one)]
-    return GateOutcome(name=gate.name, outcomes=tuple(
-        _Held(limit, one, part, first, len(found)).outcome() for limit, one, part in found))
+    return GateOutcome(
+        name=gate.name, outcomes=tuple(_Held(limit, one, part, first, len(found)).outcome()
+                                       for limit, one, part in found),
+        uncounted={one.name: text for one in others or [first] if (text := _uncounted(
+            one, [(limit, part) for limit, other, part in found if other is one]))})
+
+
+def _uncounted(one: Campaign, asked: 'Sequence[tuple[Limit, _Part]]') -> str:
+    """Return how many trials are not PASS and count in no limit; empty: none."""
+    found = [result for result in one.results
+             if not result.warmup and result.verdict is not Verdict.PASS
+             and not any(result.scenario_id in part.ids and _counts(limit.figure, result)
+                         for limit, part in asked)]
+    return '' if not found else (
+        f'no limit counts {counted(len(found), "trial")} without PASS, such as '
+        f'{found[0].trial_id}, which is {found[0].verdict.value}: add a limit of failures')
+
+
+def _counts(figure: LimitFigure, result: TrialResult) -> bool:
+    """Return whether a trial that is not PASS makes a figure worse, or its limit undetermined."""
+    return is_about(figure, result) and (
+        not result.is_decided or figure in ('regression', 'more_failures', 'failures')
+        or result.is_missed and figure == 'hazards_missed'
+        or result.is_false_stop and figure == 'false_stops')
 
 
 @dataclass(frozen=True)

@@ -284,6 +284,8 @@ def test_few_numbers_are_of_each_part_and_of_many_the_least_ranges_or_the_means(
     assert made.in_few_numbers({'x': numpy.float32([*range(16, 0, -1), 3.0, -1.0, 0.25])}) == {
         'scan (least of each eighth of 16 values)': (15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0),
         'human_pose': (3.0, -1.0), 'human_pose age': (0.25,)}
+    assert inputs(PERSON, PERSON).in_few_numbers({'x': numpy.float32([6.0, 0.0, 1.5, 0.5])}) == {
+        'human_pose': (6.0, 0.0), 'human_pose 3 to 4': (1.5, 0.5)}, 'neither hides the other'
     picture = {'role': 'image', 'size': [4, 4], 'channels': 'mono'}
     assert inputs({**picture, 'dtype': 'uint8'}).in_few_numbers(
         {'x': numpy.repeat(numpy.uint8([0, 255]), 8)}) == {

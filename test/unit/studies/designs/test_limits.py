@@ -127,6 +127,24 @@ def test_as_many_trials_as_are_planned_for_a_limit_are_enough():
     assert answer(limit, made(campaign(1, 2))) == 'cannot be determined'
 
 
+@for_each(('figures', 'code'), [
+    (('hazards_missed', 'false_stops'), 3), (('reaction_ms',), 3), (('failures',), 1),
+    (('hazards_missed', 'failures'), 1), (('regression',), 0), (('regression', 'reaction_ms'), 0)])
+def test_a_trial_that_fails_beside_all_limits_opens_no_gate(figures, code):
+    """Benign variants that fail by a collision are neither missed hazards nor false stops."""
+    hazards, collided = campaign(1, 300), [one.model_copy(update={
+        'scenario_id': 'S-D', 'domain': 'robotic_defer', 'verdict': Verdict.FAIL})
+        for one in campaign(1, 12)]
+    limits = tuple(Limit(figure=figure, at_most=1000.0) if figure == 'reaction_ms' else
+                   Limit(figure=figure, **({} if figure == 'regression' else {'by': 'trials'}))
+                   for figure in figures)
+    results = [*hazards, *collided]
+    found = held(Gate(limits=limits), [made(results), made(results, results)])
+    assert found.exit_code == code
+    assert bool(found.uncounted) is (code == 3)
+    assert code != 3 or 'no limit counts 12 trials without PASS, such as ' in found.uncounted['c']
+
+
 @for_each('verdict', [Verdict.INCONCLUSIVE, Verdict.ERROR])
 def test_a_reaction_of_a_trial_that_is_undecided_helps_no_limit(verdict):
     """Such as one of simulated time, which would be late if the controller's thinking counted."""
