@@ -9,7 +9,6 @@ planned then, to the last value, before anything is moved: else the replay is re
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 import json
 import math
@@ -35,8 +34,7 @@ from safety_scenarios.scenario.event import Event
 from safety_scenarios.scenario.result import TrialResult
 from safety_scenarios.scenario.scenario import Scenario, Selection
 from safety_scenarios.scenario.settings import RunSettings
-from safety_scenarios.studies.matrix.file import FILE as MATRIX
-from safety_scenarios.studies.matrix.file import read_matrix
+from safety_scenarios.studies.matrix.file import matrix_around
 from safety_scenarios.studies.search.space import ONSET, PHASE
 from safety_scenarios.trial.links.isolated_controller import removed_if_refused
 from safety_scenarios.trial.plan import fixed
@@ -130,7 +128,8 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     scenario = _scenario(settings, planned, files)
     if scenario.origin is not None and before.record.trial.scenario.origin is not None:
         scenario = scenario.model_copy(update={'origin': before.record.trial.scenario.origin})
-    own_folder, others = Path(settings.output), _with_same_trials(folder.resolve())
+    own_folder, source = Path(settings.output), folder.resolve()
+    others = (matrix_around(source) or source,)  # the other arms of a matrix met the same trials
     with removed_if_refused(own_folder):
         plan = plan_campaign(settings, [scenario], folder=own_folder, before=others)
         _refuse_another(planned, plan, evidence)
@@ -148,14 +147,6 @@ def replay(folder: Path, name: str, changes: Sequence[str] = (), *, output: Path
     return Replay(before, Played(plan.folder, *judged(plan.folder, again, own)), moved,
                   (*_notes(evidence, plan), *(one.note for one in moved if one.note)),
                   plan.setup.link_plugin.is_repeatable, settings.link)
-
-
-def _with_same_trials(folder: Path) -> Sequence[Path]:
-    """Return the folder of a campaign, or of its whole matrix: its other arms met the same."""
-    with suppress(InputError):  # a user's own file of that name, or none
-        if read_matrix(folder.parent / MATRIX)[0].is_frozen:
-            return (folder.parent,)
-    return (folder,)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from safety_scenarios.campaign.statistics.quantiles import wilks_n
 from safety_scenarios.campaign.statistics.sequential import anytime_n, bounded
 from safety_scenarios.campaign.statistics.special_functions import binomial_tails
 from safety_scenarios.errors import did_you_mean, in_words, SettingsError
-from safety_scenarios.studies.matrix.file import FILE, read_matrix
+from safety_scenarios.studies.matrix.file import matrix_around
 
 Subject = Literal['miss rate', 'false stop rate', 'failure rate', 'pass rate', 'reaction',
                   'difference of failures']
@@ -350,8 +350,7 @@ def measured_time(folder: Path) -> TrialTime:
 
     :raises SettingsError: the folder does not tell that
     """
-    matrix = next((one for one in (folder, folder.absolute().parent) if (one / FILE).is_file()
-                   and read_matrix(one / FILE)[0].is_frozen), None)  # else a user's own file
+    matrix = matrix_around(folder)
     arms = [folder] if matrix is None else [
         one.parent for one in sorted(matrix.glob(f'*/{SETTINGS}'))]
     trials = sum(len(read_trials(one)) for one in arms)

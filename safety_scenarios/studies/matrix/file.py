@@ -9,6 +9,7 @@ and a hash, so that such a file can be run again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 import hashlib
 from itertools import product
@@ -202,6 +203,19 @@ def write_matrix(matrix: MatrixFile, folder: Path) -> None:
     text = yaml.safe_dump(json.loads(matrix.model_dump_json(exclude_defaults=True)),
                           sort_keys=False, allow_unicode=True, width=99)
     write_whole(folder / FILE, head + text.removesuffix('\n'))
+
+
+def matrix_around(folder: Path) -> Path | None:
+    """
+    Return the folder of a matrix as it was run: this one, or the one that it is an arm of.
+
+    None: it is of no matrix. A file of that name which no run has written is a user's own.
+    """
+    for one in (folder, folder.absolute().parent):
+        with suppress(InputError):  # it is not there, or a user's own is broken
+            if read_matrix(one / FILE)[0].is_frozen:
+                return one
+    return None
 
 
 _PARAMETERS = 'controller_parameters'
